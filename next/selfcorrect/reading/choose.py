@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from selfcorrect.model import JSON
@@ -78,6 +79,7 @@ def read_text(
     """
     if len(text) > MAX_BYTES:
         return Unreadable(f"the text is longer than {MAX_BYTES} characters")
+    is_tool = cache(is_tool)  # a long text asks for the same few names again and again
     is_markdown = _is_markdown(text)
     if is_markdown:
         text = text.replace("\\_", "_")
@@ -151,16 +153,17 @@ def _find_spans(text: str, is_tool: IsTool) -> list[_Span]:
     spans: list[_Span] = []
     at = failures = 0
     while failures < _MOST_FAILURES and (found := _START.search(text, at)):
+        if len(spans) > _MOST_SPANS:
+            raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
         start = found.start()
         thought = THINKING.match(text, start)
         span = _Span(start, thought.end()) if thought else _read_span(text, start, is_tool)
         if span is not None:
             at = max(span.end, start + 1)
             spans += [span] if span.calls or thought else []
-        elif tag := TAG.match(text, start):
-            at = tag.end()
         else:
-            at = start + 1
+            tag = TAG.match(text, start)
+            at = tag.end() if tag else start + 1
             failures += 1
     return spans
 
@@ -194,7 +197,7 @@ def _read_span(text: str, start: int, is_tool: IsTool) -> _Span | None:
 def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
     """Return the known tool that a call which cannot be read begins with; empty if none."""
     near = text[start : start + 20_000]
-    quoted = (found[1] for found in _QUOTED.finditer(near))
+    quoted = dict.fromkeys(_QUOTED.findall(near))
     called = _CALLED.match(near)
     return next(filter(is_tool, [called[1]] if called else quoted), "")
 
@@ -243,6 +246,7 @@ def _words(gap: str) -> str:
 
 
 _MOST_FAILURES: Final = 400
+_MOST_SPANS: Final = 100
 _THOUGHT_END: Final = "</think>"
 _START: Final = re.compile(
     rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)"

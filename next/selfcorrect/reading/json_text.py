@@ -89,10 +89,13 @@ class Scanner:
         if opening is None:
             return self._scalar()
         mark = opening[0]
-        if mark == "{":
-            return self._object()
-        if mark in "[(":
-            return self._array(mark)
+        try:
+            if mark == "{":
+                return self._object()
+            if mark in "[(":
+                return self._array(mark)
+        except RecursionError:  # the caller's own stack is almost full
+            raise JsonTextError("the value is nested too deeply") from None
         return self._string(mark)
 
     def end(self) -> None:

@@ -6,12 +6,10 @@ pattern comes from a tool's server, the text from a model.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from json import dumps
 from typing import Any, Final
 
 from selfcorrect.model import JSON, JsonDict, JsonObject
-
-_BACKTRACKS: Final = 10_000
-"""Steps of a pattern that a linear engine cannot take, such as one that looks ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,41 @@ class Violation:
     branches: "Sequence[Sequence[Violation]]" = ()
 
 
-def compile_schema(schema: JsonObject) -> Any:
+class TooLargeError(ValueError):
+    """Arguments are larger, or more is wrong with them, than is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validator:
+    """Says whether a value fits a schema.
+
+    Attributes:
+        library: The validator of jsonschema-rs.
+        longest: The most characters that a value may have; None: any number.
+    """
+
+    library: Any
+    longest: int | None = None
+
+    def is_valid(self, value: JSON) -> bool:
+        """Say whether a value fits.
+
+        Raises:
+            ValueError: If it is not JSON, or too long for the patterns of the schema.
+        """
+        if self.longest and len(dumps(value, ensure_ascii=False)) > self.longest:
+            raise TooLargeError(
+                f"the arguments have more than {self.longest} characters, too many for the "
+                "patterns of this tool's schema"
+            )
+        return bool(self.library.is_valid(value))
+
+    def violations(self, args: JsonDict) -> Iterator[Violation]:
+        """Yield everything that is wrong with arguments."""
+        return map(_violation, self.library.iter_errors(args))
+
+
+def compile_schema(schema: JsonObject) -> Validator:
     """Return the validator of a schema.
 
     Raises:
@@ -45,6 +77,11 @@ def compile_schema(schema: JsonObject) -> Any:
     # A dialect of somebody's own is read as the newest draft.
     if "://json-schema.org/" not in str(plain.get("$schema", "")):
         plain.pop("$schema", None)
+    longest = None
+    if "pattern" in dumps(plain, default=repr):
+        from selfcorrect.schema.patterns import longest_text
+
+        longest = longest_text(plain)
 
     def build(options: Any) -> Any:
         return library.validator_for(
@@ -52,17 +89,16 @@ def compile_schema(schema: JsonObject) -> Any:
         )
 
     try:
-        return build(library.RegexOptions())
+        return Validator(build(library.RegexOptions()), longest)
     except ValueError:
         try:
-            return build(library.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
+            return Validator(build(library.FancyRegexOptions(backtrack_limit=_BACKTRACKS)), longest)
         except ValueError as error:
             raise ValueError(getattr(error, "message", str(error))) from None
 
 
-def violations(validator: Any, args: JsonDict) -> Iterator[Violation]:
-    """Yield everything that is wrong with arguments."""
-    return map(_violation, validator.iter_errors(args))
+_BACKTRACKS: Final = 10_000
+"""Steps of a pattern that a linear engine cannot take, such as one that looks ahead."""
 
 
 def _violation(error: Any) -> Violation:
