@@ -216,7 +216,6 @@ def test_many_unknown_keys_are_counted():
 
 
 def test_a_healthy_call_makes_no_list_of_errors(monkeypatch):
-    monkeypatch.setattr(engine, "Violation", None)
     monkeypatch.setattr(findings, "findings_of", None)
     assert Checker(an_object(a=INTEGER)).findings({"a": 1}) == []
 
@@ -313,7 +312,7 @@ def test_whatever_is_invalid_has_a_finding_of_plain_json(schema, value):
     whole, args = an_object("x", x=schema), {"x": value}
     validator = engine.compile_schema(whole)
     is_valid = validator.is_valid(args)
-    found = [] if is_valid else findings.findings_of(validator.violations(args))
+    found = [] if is_valid else findings.findings_of(validator.iter_errors(args))
     assert bool(found) is not is_valid
     assert json.loads(json.dumps(found)) == found
     assert all(each["paths"][0].startswith("/args") and each["text"] for each in found)

@@ -160,7 +160,9 @@ def _find_spans(text: str, is_tool: IsTool) -> list[_Span]:
         span = _Span(start, thought.end()) if thought else _read_span(text, start, is_tool)
         if span is not None:
             at = max(span.end, start + 1)
-            spans += [span] if span.calls or thought else []
+            counts = bool(span.calls or thought)
+            spans += [span] * counts
+            failures += not counts
         else:
             tag = TAG.match(text, start)
             at = tag.end() if tag else start + 1

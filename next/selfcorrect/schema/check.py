@@ -44,7 +44,7 @@ class Checker:
                 return []
             from selfcorrect.schema.findings import findings_of
 
-            return findings_of(self._validator.violations(data))
+            return findings_of(self._validator.iter_errors(data))
         except TooLargeError as error:
             return [own_finding("MalformedCall", "too_large", str(error), ARGS)]
         except (ValueError, TypeError, RecursionError) as error:

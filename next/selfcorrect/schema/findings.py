@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from selfcorrect.model import JSON, Finding, own_finding
 from selfcorrect.pointer import ARGS, pointer
-from selfcorrect.schema.engine import TooLargeError, Violation
+from selfcorrect.schema.engine import TooLargeError
 
 MAX_WRONG: Final = 1_000
 """Problems beyond which arguments are refused as a whole: no work is done for each of them."""
@@ -15,13 +16,34 @@ _LISTED: Final = 200
 """Problems that become findings; the others are counted."""
 
 
-def findings_of(violations: Iterable[Violation]) -> list[Finding]:
-    """Return one finding for each place.
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing that is wrong.
+
+    Attributes:
+        place: The keys of the place.
+        keyword: The keyword of JSON Schema.
+        value: Its value; for missing and unknown keys their names.
+        instance: What was written.
+        branches: What is wrong with each alternative of a union.
+    """
+
+    place: list[str | int]
+    keyword: str
+    value: JSON
+    instance: JSON
+    branches: "Sequence[Sequence[Violation]]" = ()
+
+
+def findings_of(errors: Iterable[Any]) -> list[Finding]:
+    """Return one finding for each place where jsonschema-rs found an error.
 
     Raises:
         TooLargeError: If more is wrong than is looked at.
     """
-    found = list(islice((pair for each in violations for pair in _rank(each)), MAX_WRONG + 1))
+    found = list(
+        islice((pair for each in errors for pair in _rank(_violation(each))), MAX_WRONG + 1)
+    )
     if len(found) > MAX_WRONG:
         raise TooLargeError(f"the arguments have more than {MAX_WRONG} problems")
     best: dict[str, tuple[int, Finding]] = {}
@@ -39,6 +61,38 @@ def findings_of(violations: Iterable[Violation]) -> list[Finding]:
     if more > 0:
         findings[-1]["text"] += f"; {more} more problems are not listed"
     return findings
+
+
+def _violation(error: Any) -> Violation:
+    kind = error.kind
+    branches = [list(map(_violation, one)) for one in getattr(kind, "context", ())]
+    if [] in branches:
+        # More than one alternative fits.
+        branches = []
+    return Violation(error.instance_path, kind.name, _value(kind), error.instance, branches)
+
+
+def _value(kind: Any) -> JSON:
+    if kind.name == "required":
+        return [kind.property]
+    if kind.name in ("additionalProperties", "unevaluatedProperties"):
+        return kind.unexpected
+    for field in _FIELDS:
+        if (found := getattr(kind, field, None)) is not None:
+            return found[0] if field == "types" and len(found) == 1 else found
+    return None
+
+
+_FIELDS: Final = (
+    "types",
+    "options",
+    "expected_value",
+    "limit",
+    "format",
+    "pattern",
+    "multiple_of",
+    "schema",
+)
 
 
 def _rank(violation: Violation) -> Iterator[tuple[int, Finding]]:

@@ -114,7 +114,7 @@ _CUT: Final = "…"
 """Stands for a value inside itself, for what is nested too deep, and for what has no end."""
 
 
-_MOST_AGAIN: Final = 300_000
+_MOST_AGAIN: Final = 100_000
 """How often parts that stand in a value more than once are copied; lists of lists double them."""
 
 
