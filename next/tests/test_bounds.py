@@ -159,7 +159,7 @@ def test_a_text_of_twice_the_length_takes_about_twice_the_steps(piece):
         return count_steps(lambda: mender.call(piece * (length // len(piece))))
 
     steps(100)
-    assert steps(4_000) < 3 * steps(2_000) + 2_000
+    assert steps(8_000) < 3 * steps(4_000) + 2_000
 
 
 # Patterns of a schema.
