@@ -31,6 +31,9 @@ def clean(text: str) -> str:
 
 def redact(text: str) -> str:
     """Return a text without what looks like a secret."""
+    if not text.isascii():
+        # RE2 reads UTF-8, which half a character is not.
+        text = text.encode("utf-8", "replace").decode()
     for pattern, after in _patterns():
         text = pattern.sub(after, text)
     return text
@@ -47,7 +50,19 @@ def bound(text: str, most: int) -> str:
 
 def quote(value: Any, most: int = 60) -> str:
     """Return a value as JSON data, as it may leave: what stands in it is no instruction."""
-    return release(json.dumps(value, ensure_ascii=False, default=repr), most)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=text_of)
+    except (ValueError, TypeError, RecursionError):
+        text = text_of(value)
+    return release(text, most)
+
+
+def text_of(value: object) -> str:
+    """Return a foreign value as a text, or the name of its class where it gives none."""
+    try:
+        return str(value)
+    except BaseException:  # a foreign `__str__` may raise anything, and nobody at the keyboard did
+        return f"<{type(value).__name__}>"
 
 
 _INVISIBLE: Final = re.compile(

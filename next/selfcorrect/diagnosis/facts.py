@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
-from selfcorrect.effects.outcome import chain, status_of
+from selfcorrect.effects.outcome import chain, field_of, status_of
 from selfcorrect.model import Finding
-from selfcorrect.text import release
+from selfcorrect.text import release, text_of
 
 T = TypeVar("T")
 MAX_TEXT: Final = 64_000
@@ -20,7 +20,7 @@ def finding_of(error: BaseException) -> Finding:
     names = dict.fromkeys(name for each in layers for name in _class_names(type(each)))
     # A wrapper often carries less than its cause: the first layer that has something speaks.
     return {
-        "text": release(_text_of(error), MAX_TEXT),
+        "text": release(text_of(error) or type(error).__name__, MAX_TEXT),
         "types": list(names),
         "status": _first(layers, status_of),
         "code": _first(layers, _code_of),
@@ -41,26 +41,18 @@ def _class_names(kind: type) -> list[str]:
     ]
 
 
-def _text_of(error: BaseException) -> str:
-    try:
-        text = str(error)
-    except Exception:  # a foreign `__str__` may do anything
-        text = ""
-    return text or type(error).__name__
-
-
 def _code_of(error: BaseException) -> str | None:
     for name in _CODE_FIELDS:
-        value = getattr(error, name, None)
+        value = field_of(error, name)
         if isinstance(value, str) and 0 < len(value) <= 200:
             return value
     return None
 
 
 def _wait_of(error: BaseException) -> float | None:
-    value: Any = getattr(error, "retry_after", None)
+    value = field_of(error, "retry_after")
     if value is None:
-        headers = getattr(getattr(error, "response", None), "headers", None) or {}
+        headers = field_of(field_of(error, "response"), "headers") or {}
         value = headers.get("retry-after")
     return None if value is None else seconds_of(value)
 

@@ -59,15 +59,23 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 def status_of(error: object) -> int | None:
     """Return the HTTP status that an exception or its response carries as a field, or None."""
-    for holder in (error, getattr(error, "response", None)):
+    for holder in (error, field_of(error, "response")):
         for name in ("status_code", "status", "code"):
-            value: Any = getattr(holder, name, None)
+            value = field_of(holder, name)
             if isinstance(value, str) and value.isdecimal() and len(value) == 3:
                 value = int(value)
             # A status below 100 is an exit code or a count.
             if type(value) is int and 100 <= value < 600:
                 return value
     return None
+
+
+def field_of(holder: object, name: str) -> Any:
+    """Return a field of a foreign object, or None where there is none that can be read."""
+    try:
+        return getattr(holder, name, None)
+    except BaseException:  # a property may raise anything
+        return None
 
 
 _NO_ANSWER: Final = frozenset({408, 499})

@@ -9,7 +9,7 @@ from selfcorrect.limits import count
 from selfcorrect.model import JSON, Finding, call_json, own_finding
 from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
-from selfcorrect.reading.call_object import MAX_BYTES, read_call
+from selfcorrect.reading.call_object import oversize, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
 
@@ -35,8 +35,8 @@ def unknown_tool(name: str, offered: Iterable[str]) -> Finding:
 
 
 def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
-    if isinstance(given, str) and len(given) > MAX_BYTES:
-        return stop_run("invalid_input", f"The text is longer than {MAX_BYTES} characters.")
+    if (why := oversize(given)) is not None:
+        return stop_run("invalid_input", why)
     call, finding = read_call(given, context.offers)
     current = {"name": call.name, "args": call.args} if finding else call_json(call)
     if finding and call.id is not None:

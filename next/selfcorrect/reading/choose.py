@@ -1,6 +1,7 @@
 """Says whether a text is a call: all of it, or lines of its own, or neither."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal
 
 from selfcorrect.reading.call_object import MAX_BYTES
@@ -75,6 +76,7 @@ def read_text(
     """
     if len(text) > MAX_BYTES:
         return Unreadable(f"the text is longer than {MAX_BYTES} characters")
+    is_tool = cache(is_tool)  # a long text asks for the same few names again and again
     try:
         spans = find_spans(text, is_tool, keys)
     except CallTextError as error:

@@ -84,16 +84,19 @@ class Scanner:
         Raises:
             JsonTextError: If no value begins here, or it is not certain.
         """
-        self.space()
-        opening = _OPENING.match(self.text, self.at)
-        if opening is None:
-            return self._scalar()
-        mark = opening[0]
-        if mark == "{":
-            return self._object()
-        if mark in "[(":
-            return self._array(mark)
-        return self._string(mark)
+        try:
+            self.space()
+            opening = _OPENING.match(self.text, self.at)
+            if opening is None:
+                return self._scalar()
+            mark = opening[0]
+            if mark == "{":
+                return self._object()
+            if mark in "[(":
+                return self._array(mark)
+            return self._string(mark)
+        except RecursionError:  # the caller's own stack is almost full
+            raise JsonTextError("the value is nested too deeply") from None
 
     def end(self) -> None:
         """Skip closers that nothing opened, up to the end of the text."""

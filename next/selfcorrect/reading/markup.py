@@ -60,7 +60,7 @@ def read_markup(
     try:
         elements, end, skipped = _elements(text, found.end())
     except JsonTextError as error:
-        named = _NAME_ELEMENT.search(text, found.end())
+        named = _NAME_ELEMENT.search(text, found.end(), found.end() + 2_000)
         if named is None:
             return None
         raise CallTextError(named[1], error) from None

@@ -118,6 +118,8 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     at = failures = 0
     explains = False
     while failures < _MOST_FAILURES and (found := _START.search(text, at)):
+        if len(spans) > _MOST_SPANS:
+            raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
         start = found.start()
         if spans and next_turn(text, at) < start:
             break
@@ -131,12 +133,13 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
             span = None
         if span is not None:
             at = max(span.end, start + 1)
-            spans += [span] if span.calls or thought else []
+            counts = bool(span.calls or thought)
+            spans += [span] * counts
+            failures += not counts
             explains |= bool(span.calls) and any(a <= start < b for a, b in blocks)
-        elif tag := TAG.match(text, start):
-            at = tag.end()
         else:
-            at = start + 1
+            tag = TAG.match(text, start)
+            at = tag.end() if tag else start + 1
             failures += 1
     return spans
 
@@ -169,12 +172,13 @@ def _read_span(text: str, start: int, is_tool: IsTool, keys: ToolCallKeys) -> Sp
 def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
     """Return the known tool that a call which cannot be read begins with; empty if none."""
     near = text[start : start + 20_000]
-    named = (found[2] for found in _VALUE.finditer(near))
+    named = dict.fromkeys(found[2] for found in _VALUE.finditer(near))
     called = _CALLED.match(near)
     return next(filter(is_tool, [bare(called[1])] if called else named), "")
 
 
 _MOST_FAILURES: Final = 400
+_MOST_SPANS: Final = 100
 _MOST_BLOCKS: Final = 20
 _BLOCK: Final = re.compile(
     r"(?s)(?:```[^\n`]*\n|<(?P<mark>(?:tool|function)_?calls?)>)(?P<inside>.*?)"

@@ -1,55 +1,81 @@
-"""jsonschema-rs, which checks a JSON Schema, and its errors as plain data.
+"""jsonschema-rs, which checks a JSON Schema.
 
 A reference to another document is never fetched, and patterns are matched in bounded time: a
 pattern comes from a tool's server, the text from a model.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import lru_cache
+from json import dumps, loads
+from typing import Any, Final, Protocol
 
-from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.model import JsonObject
 
-_BACKTRACKS: Final = 10_000
-"""Steps of a pattern that a linear engine cannot take, such as one that looks ahead."""
+
+class TooLargeError(ValueError):
+    """Arguments are larger, or more is wrong with them, than is looked at."""
+
+
+class Validator(Protocol):
+    """Says whether a value fits a schema, and what is wrong with it."""
+
+    def is_valid(self, instance: Any) -> bool:
+        """Say whether a value fits."""
+        ...
+
+    def iter_errors(self, instance: Any) -> Iterator[Any]:
+        """Yield everything that is wrong with a value."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
-    """One thing that is wrong.
+class _Bounded:
+    """A validator that takes values up to a length."""
 
-    Attributes:
-        place: The keys of the place.
-        keyword: The keyword of JSON Schema.
-        value: Its value; for missing and unknown keys their names.
-        instance: What was written.
-        branches: What is wrong with each alternative of a union.
-    """
+    whole: Validator
+    longest: int
 
-    place: list[str | int]
-    keyword: str
-    value: JSON
-    instance: JSON
-    branches: "Sequence[Sequence[Violation]]" = ()
+    def is_valid(self, instance: Any) -> bool:
+        if len(dumps(instance, ensure_ascii=False)) > self.longest:
+            raise TooLargeError(
+                f"the arguments have more than {self.longest} characters, too many for the "
+                "patterns of this tool's schema"
+            )
+        return self.whole.is_valid(instance)
+
+    def iter_errors(self, instance: Any) -> Iterator[Any]:
+        return self.whole.iter_errors(instance)
 
 
-def compile_schema(schema: JsonObject) -> Any:
+def compile_schema(schema: JsonObject) -> Validator:
     """Return the validator of a schema.
 
     Raises:
         ValueError: If it is not a usable JSON Schema.
     """
-    import jsonschema_rs as library
-
     plain = dict(schema)
     # A dialect of somebody's own is read as the newest draft.
     if "://json-schema.org/" not in str(plain.get("$schema", "")):
         plain.pop("$schema", None)
+    return _compile(dumps(plain, default=str))
 
-    def build(options: Any) -> Any:
-        return library.validator_for(
+
+@lru_cache(maxsize=512)
+def _compile(schema: str) -> Validator:
+    import jsonschema_rs as library
+
+    plain, longest = loads(schema), None
+    if "pattern" in schema:
+        from selfcorrect.schema.patterns import longest_text
+
+        longest = longest_text(plain)
+
+    def build(options: Any) -> Validator:
+        made: Validator = library.validator_for(
             plain, validate_formats=True, retriever=_refuse, pattern_options=options
         )
+        return made if longest is None else _Bounded(made, longest)
 
     try:
         return build(library.RegexOptions())
@@ -60,41 +86,8 @@ def compile_schema(schema: JsonObject) -> Any:
             raise ValueError(getattr(error, "message", str(error))) from None
 
 
-def violations(validator: Any, args: JsonDict) -> Iterator[Violation]:
-    """Yield everything that is wrong with arguments."""
-    return map(_violation, validator.iter_errors(args))
-
-
-def _violation(error: Any) -> Violation:
-    kind = error.kind
-    branches = [list(map(_violation, one)) for one in getattr(kind, "context", ())]
-    if [] in branches:
-        # More than one alternative fits.
-        branches = []
-    return Violation(error.instance_path, kind.name, _value(kind), error.instance, branches)
-
-
-def _value(kind: Any) -> JSON:
-    if kind.name == "required":
-        return [kind.property]
-    if kind.name in ("additionalProperties", "unevaluatedProperties"):
-        return kind.unexpected
-    for field in _FIELDS:
-        if (found := getattr(kind, field, None)) is not None:
-            return found[0] if field == "types" and len(found) == 1 else found
-    return None
-
-
-_FIELDS: Final = (
-    "types",
-    "options",
-    "expected_value",
-    "limit",
-    "format",
-    "pattern",
-    "multiple_of",
-    "schema",
-)
+_BACKTRACKS: Final = 10_000
+"""Steps of a pattern that a linear engine cannot take, such as one that looks ahead."""
 
 
 def _refuse(uri: str) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.model import JSON, JsonObject
+from selfcorrect.text import text_of
 from selfcorrect.tools.spec import ToolSpec
 
 
@@ -110,7 +111,11 @@ def _late(tool: ToolSpec) -> TimeoutError:
 
 _DEPTH: Final = 64
 _CUT: Final = "…"
-"""Stands for a value inside itself, and for what is nested too deep."""
+"""Stands for a value inside itself, for what is nested too deep, and for what has no end."""
+
+
+_MOST_AGAIN: Final = 100_000
+"""How often parts that stand in a value more than once are copied; lists of lists double them."""
 
 
 def plain(value: Any) -> JSON:
@@ -119,31 +124,43 @@ def plain(value: Any) -> JSON:
     >>> plain({"when": date(2026, 10, 26), "seats": (1, 2)})
     {'when': '2026-10-26', 'seats': [1, 2]}
     """
-    return _plain(value, ())
+    return _Copy().of(value, ())
 
 
-def _plain(value: Any, parents: tuple[int, ...]) -> JSON:
-    if isinstance(value, Enum):
-        return _plain(value.value, parents)
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return _text(value)
-    if id(value) in parents or len(parents) >= _DEPTH:
-        return _CUT
-    parents = (*parents, id(value))
-    if _is_message(value):
-        return _plain(value.content, parents)
-    if hasattr(type(value), "model_dump"):
-        return _plain(value.model_dump(), parents)
-    inner = _parts(value)
-    if isinstance(inner, Mapping):
-        return {str(_plain(key, parents)): _plain(item, parents) for key, item in inner.items()}
-    return inner if isinstance(inner, str) else [_plain(item, parents) for item in inner]
+class _Copy:
+    """One copy of a value: the parts that it has met, and how often it met one again."""
+
+    def __init__(self) -> None:
+        self.parts: dict[int, Any] = {}
+        self.again = 0
+
+    def of(self, value: Any, parents: tuple[int, ...]) -> JSON:
+        if isinstance(value, Enum):
+            return self.of(value.value, parents)
+        if value is None or isinstance(value, str | bool | int):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else str(value)
+        if isinstance(value, date | time):
+            return value.isoformat()
+        if isinstance(value, bytes):
+            return _text(value)
+        self.again += id(value) in self.parts
+        self.parts[id(value)] = value
+        if id(value) in parents or len(parents) >= _DEPTH or self.again > _MOST_AGAIN:
+            return _CUT
+        parents = (*parents, id(value))
+        if _is_message(value):
+            return self.of(value.content, parents)
+        if hasattr(type(value), "model_dump"):
+            return self.of(value.model_dump(), parents)
+        inner = _parts(value)
+        if isinstance(inner, Mapping):
+            return {
+                text_of(self.of(key, parents)): self.of(item, parents)
+                for key, item in inner.items()
+            }
+        return inner if isinstance(inner, str) else [self.of(item, parents) for item in inner]
 
 
 def _parts(value: Any) -> Any:
@@ -152,7 +169,7 @@ def _parts(value: Any) -> Any:
         return value
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: getattr(value, each.name) for each in fields(value)}
-    return list(value) if isinstance(value, Iterable) else str(value)
+    return list(value) if isinstance(value, Iterable) else text_of(value)
 
 
 def _is_message(value: Any) -> bool:

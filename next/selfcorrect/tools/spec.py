@@ -175,13 +175,15 @@ def collect_tools(
         effects: Globs of names; the first that matches counts.
 
     Raises:
-        ToolDefinitionError: If something is no tool, or two tools have one name.
+        ToolDefinitionError: If something is no tool, its schema is unusable, or two tools have
+            one name.
     """
     found: dict[str, ToolSpec] = {}
     for item in tools:
         spec = _with_effect(_spec_of(item), effects)
         if spec.name in found:
             raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
+        spec.checker.check_compiles()
         found[spec.name] = spec
     return found
 

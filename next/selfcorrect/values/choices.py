@@ -1,6 +1,7 @@
 """Which listed value a text means: the same letters, the same words, or one slip."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -11,6 +12,8 @@ from selfcorrect.names import words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
+_MOST: Final = 20_000
+"""Listed values beyond which none is compared with what was written."""
 _LONGEST: Final = 200
 _FILLERS: Final = frozenset(
     {
@@ -26,6 +29,8 @@ _TURNS: Final = frozenset({"no", "in", "not", "non", "never", "without", "except
 def read_choice(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a scalar as one of the listed values."""
     if value is None or isinstance(value, list | dict) or len(text := _text(value)) > _LONGEST:
+        return
+    if len(slot.choices) > _MOST:
         return
     same = [each for each in slot.choices if _is_same(text, _text(each))]
     if same:
@@ -79,19 +84,16 @@ def _by_words(text: str, slot: Slot) -> list[JSON]:
     if _has_signs(bare):
         return []
     listed = [_words(_text(each)) for each in slot.choices]
+    telling = _telling(listed)
     # A word that tells two listed values apart is not idle.
-    idle = (
-        (_FILLERS | {each for each in words(slot.name) if len(each) > 1})
-        - _TURNS
-        - _telling(listed)
-    )
+    idle = (_FILLERS | {each for each in words(slot.name) if len(each) > 1}) - _TURNS - telling
     ours = _words(bare)
     found: list[JSON] = []
     for choice, theirs in zip(slot.choices, listed, strict=True):
         if not _has_signs(_text(choice).strip()) and (
             _is_number_of(ours, theirs)
             or _says_more(ours, theirs, idle)
-            or _says_more(theirs, ours, _FILLERS - _telling(listed))
+            or _says_more(theirs, ours, _FILLERS - telling)
         ):
             found.append(choice)
     return found
@@ -113,11 +115,12 @@ _WORD: Final = re.compile(r"[^\W_]+")
 def _telling(listed: Sequence[tuple[str, ...]]) -> set[str]:
     """Return the fillers that are all that a listed value says, or that tell two values apart."""
     bare = [tuple(word for word in each if word not in _FILLERS) for each in listed]
+    times = Counter(bare)
     return {
         word
         for each, rest in zip(listed, bare, strict=True)
         for word in each
-        if word in _FILLERS and (not rest or bare.count(rest) > 1)
+        if word in _FILLERS and (not rest or times[rest] > 1)
     }
 
 

@@ -1,0 +1,225 @@
+"""Says what is wrong with arguments: one finding for each place that a schema refuses."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from selfcorrect.model import JSON, Finding, own_finding
+from selfcorrect.pointer import ARGS, pointer
+from selfcorrect.schema.engine import TooLargeError
+
+MAX_WRONG: Final = 1_000
+"""Problems beyond which arguments are refused as a whole: no work is done for each of them."""
+_LISTED: Final = 200
+"""Problems that become findings; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing that is wrong.
+
+    Attributes:
+        place: The keys of the place.
+        keyword: The keyword of JSON Schema.
+        value: Its value; for missing and unknown keys their names.
+        instance: What was written.
+        branches: What is wrong with each alternative of a union.
+    """
+
+    place: list[str | int]
+    keyword: str
+    value: JSON
+    instance: JSON
+    branches: "Sequence[Sequence[Violation]]" = ()
+
+
+def findings_of(errors: Iterable[Any]) -> list[Finding]:
+    """Return one finding for each place where jsonschema-rs found an error.
+
+    Raises:
+        TooLargeError: If more is wrong than is looked at.
+    """
+    found = list(
+        islice((pair for each in errors for pair in _rank(_violation(each))), MAX_WRONG + 1)
+    )
+    if len(found) > MAX_WRONG:
+        raise TooLargeError(f"the arguments have more than {MAX_WRONG} problems")
+    best: dict[str, tuple[int, Finding]] = {}
+    for rank, finding in found:
+        path = finding["paths"][0]
+        if path not in best or rank < best[path][0]:
+            best[path] = (rank, finding)
+    findings = [finding for _, finding in best.values()]
+    if not findings:
+        # The library says no and names no place; what is invalid never passes.
+        text = "the arguments do not fit the schema"
+        return [own_finding("InvalidArgs", "schema", text, ARGS)]
+    more = len(findings) - _LISTED
+    del findings[_LISTED:]
+    if more > 0:
+        findings[-1]["text"] += f"; {more} more problems are not listed"
+    return findings
+
+
+def _violation(error: Any) -> Violation:
+    kind = error.kind
+    branches = [list(map(_violation, one)) for one in getattr(kind, "context", ())]
+    if [] in branches:
+        # More than one alternative fits.
+        branches = []
+    return Violation(error.instance_path, kind.name, _value(kind), error.instance, branches)
+
+
+def _value(kind: Any) -> JSON:
+    if kind.name == "required":
+        return [kind.property]
+    if kind.name in ("additionalProperties", "unevaluatedProperties"):
+        return kind.unexpected
+    for field in _FIELDS:
+        if (found := getattr(kind, field, None)) is not None:
+            return found[0] if field == "types" and len(found) == 1 else found
+    return None
+
+
+_FIELDS: Final = (
+    "types",
+    "options",
+    "expected_value",
+    "limit",
+    "format",
+    "pattern",
+    "multiple_of",
+    "schema",
+)
+
+
+def _rank(violation: Violation) -> Iterator[tuple[int, Finding]]:
+    """Yield a violation as findings: one for each missing or unknown key, else one.
+
+    A low rank speaks for its place: a value of the wrong type is not also out of range.
+    """
+    place, code, value = violation.place, violation.keyword, violation.value
+    if code in _OF_KEYS:
+        for name in value:
+            text = f"{_OF_KEYS[code]} `{_dot([*place, name])}`"
+            constraint = code == "required"
+            yield 0, own_finding("InvalidArgs", code, text, pointer(*place, name), constraint)
+        return
+    alternatives = [each for each in violation.branches if not _is_null(each, place)]
+    if len(alternatives) == 1 and alternatives[0]:
+        for each in alternatives[0]:
+            yield from _rank(each)
+        return
+    wanted = value
+    if code in ("anyOf", "oneOf"):
+        wanted, value = [_alternative(each, violation) for each in alternatives], None
+    if code == "format":
+        # "format" alone would send e-mail addresses and dates to one ladder.
+        code = f"format.{value}"
+    text = f"{_name(place)} {_must(code, wanted)}"
+    if code == "type" or alternatives:
+        text += f"; {_quote(violation.instance)} is not"
+    yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
+
+
+_OF_KEYS: Final = {
+    "required": "missing required argument",
+    "additionalProperties": "unknown argument",
+    "unevaluatedProperties": "unknown argument",
+}
+_RANKS: Final = {"type": 0, "enum": 1, "const": 1}
+
+
+def _is_null(branch: Sequence[Violation], place: Sequence[object]) -> bool:
+    return any(
+        each.keyword == "type" and each.place == place and each.value == "null" for each in branch
+    )
+
+
+def _alternative(branch: Sequence[Violation], union: Violation) -> str:
+    """Say what an alternative of a union wants."""
+    for each in branch:
+        words = _must(each.keyword, each.value) if each.place == union.place else ""
+        if words.startswith("must be ") and each.keyword in ("type", "enum", "const"):
+            return words.removeprefix("must be ")
+    return _TYPES[_type(union.instance)]
+
+
+def _must(code: str, value: JSON) -> str:
+    if code == "type":
+        names = value if isinstance(value, list) else [value]
+        # "null" comes last, as people say it.
+        ordered = sorted(names, key=lambda name: name == "null")
+        return f"must be {' or '.join(_TYPES.get(name, str(name)) for name in ordered)}"
+    if code in ("anyOf", "oneOf"):
+        unique = list(dict.fromkeys(value))
+        return f"must be {' or '.join(unique)}" if unique else "must fit exactly one alternative"
+    if code == "enum":
+        options = [_quote(item) for item in value[:20]]
+        rest = f" or {len(value) - 20} more" if len(value) > 20 else ""
+        return f"must be one of {', '.join(options)}{rest}"
+    if code.startswith("format."):
+        return f"must be {_EXAMPLES.get(value, f'in the format {value}')}"
+    words = _SENTENCES.get(code, f"breaks the rule {code!r} of the schema")
+    return words.format(value if code == "pattern" else _quote(value))
+
+
+_TYPES: Final = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "an array",
+    "object": "an object",
+    "null": "null",
+}
+_SENTENCES: Final = {
+    "const": "must be {}",
+    "minimum": "must be at least {}",
+    "maximum": "must be at most {}",
+    "exclusiveMinimum": "must be more than {}",
+    "exclusiveMaximum": "must be less than {}",
+    "multipleOf": "must be a multiple of {}",
+    "pattern": "must match {:.200}",
+    "minLength": "must have at least {} characters",
+    "maxLength": "must have at most {} characters",
+    "minItems": "must have at least {} items",
+    "maxItems": "must have at most {} items",
+    "minProperties": "must have at least {} keys",
+    "maxProperties": "must have at most {} keys",
+    "uniqueItems": "must not have equal items",
+    "falseSchema": "is not allowed",
+}
+_EXAMPLES: Final = {
+    "date": "a date such as 2026-10-26",
+    "date-time": "a date and time such as 2026-10-26T09:30:00Z",
+    "time": "a time such as 09:30:00Z",
+    "duration": "a duration such as P3DT4H",
+    "email": "an e-mail address such as ann@example.com",
+    "uri": "a URI such as https://example.com/page",
+    "uuid": "a UUID such as 123e4567-e89b-12d3-a456-426614174000",
+    "ipv4": "an IPv4 address such as 192.0.2.1",
+    "hostname": "a host name such as example.com",
+}
+
+
+def _name(place: Sequence[object]) -> str:
+    return f"`{_dot(place)}`" if place else "the arguments object"
+
+
+def _dot(place: Sequence[object]) -> str:
+    return ".".join(map(str, place))[:200]
+
+
+def _quote(value: JSON) -> str:
+    # Only as much of a long text is written as is shown.
+    short = value[:60] if isinstance(value, str) else value
+    text = json.dumps(short, ensure_ascii=False, default=repr)
+    return text if len(text) <= 60 and short == value else f"{text[:59]}…"
+
+
+def _type(value: JSON) -> str:
+    names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
+    return "null" if value is None else names.get(type(value), "object")
