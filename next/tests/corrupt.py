@@ -235,7 +235,7 @@ def empty(r, tool, draft):
         return None
     if "anyOf" in schema and (value is None or (isinstance(value, str) and not acts)):
         return draft.put(name, value, None)
-    is_loss = acts and (value is not None or "default" in schema)
+    is_loss = acts and value is not None
     if is_loss or name in tool["parameters"]["required"]:
         return draft.put(name, value)
     meant = {key: item for key, item in draft.meant.items() if key != name}

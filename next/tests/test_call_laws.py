@@ -302,7 +302,7 @@ MUTANTS = [
     (
         "a call whatever is said around it",
         "say",
-        f"selfcorrect.repairs.fix_json.may_read {READING}.choose.may_read",
+        "selfcorrect.repairs.fix_json.may_read selfcorrect.nodes.text_finding.may_read",
         YES,
     ),
     ("what a text of arguments begins with", "say", f"{READING}.json_text.Scanner.end", YES),

@@ -124,10 +124,14 @@ def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
     """Return the calls of the blocks of code that hold nothing else, each block once."""
     found: list[Span] = []
     said: list[object] = []
-    for start, end in blocks_in(text):
+    for start, end, is_marked in blocks_in(text):
         inside = [span for span in spans if start <= span.start and span.end <= end]
         parts = [_said(span) for span in inside]
         is_full = not any(map(words_in, _gaps(text[:end], inside, start)))
+        is_full &= all(_is_alone(text, span) for span in inside)
+        if is_marked and not (inside and is_full):
+            # It is marked as a call and cannot be read as one.
+            return []
         if inside and is_full and parts not in said:
             found += inside
             said.append(parts)

@@ -47,9 +47,10 @@ def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys = USUAL_KEYS) -> l
     return _whole(text, is_tool, keys) or _pieces(text, is_tool, keys)
 
 
-def blocks_in(text: str) -> list[tuple[int, int]]:
-    """Return where the blocks of code and the marks of calls begin and end, without their edges."""
-    return [found.span("inside") for found in islice(_BLOCK.finditer(text), _MOST_BLOCKS)]
+def blocks_in(text: str) -> list[tuple[int, int, bool]]:
+    """Return where blocks of code and marks of calls begin and end, and whether it is a mark."""
+    blocks = islice(_BLOCK.finditer(text), _MOST_BLOCKS)
+    return [(*found.span("inside"), found["mark"] is not None) for found in blocks]
 
 
 def next_turn(text: str, at: int) -> int:
@@ -136,7 +137,7 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
             counts = bool(span.calls or thought)
             spans += [span] * counts
             failures += not counts
-            explains |= bool(span.calls) and any(a <= start < b for a, b in blocks)
+            explains |= bool(span.calls) and any(a <= start < b for a, b, _ in blocks)
         else:
             tag = TAG.match(text, start)
             at = tag.end() if tag else start + 1

@@ -275,10 +275,9 @@ class _Pass:
         if own is None and (is_open or not _PLAIN.fullmatch(key)):
             # A key of several words is content: `{"unless ann agrees": ""}`.
             return None
-        has_default = own is not None and own.default not in (ABSENT, None)
-        if value is None and not (has_default and self.allow.acts):
+        if value is None:
             return Safety.EXACT
-        if self.allow.acts or has_default:
+        if self.allow.acts or (own is not None and own.default not in (ABSENT, None)):
             # What is empty asks for no default, and on a tool that acts it is missing.
             return None
         says = says_nothing(value) if own is not None else is_empty(value)

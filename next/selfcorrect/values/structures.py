@@ -33,7 +33,8 @@ def read_wrapped(value: JSON, slot: Slot) -> Iterator[Reading]:
     `{"value": 5}`, `{"type": "number", "value": 5}` and `{"type": "list", "items": [5]}` hold one;
     `{"lat": 1, "lon": 2}` is a pair where the description says in which order they stand.
     """
-    if not isinstance(value, dict) or not slot.kinds:
+    # What stands around all arguments is content, unless it is one of a few wrappers.
+    if not isinstance(value, dict) or not slot.kinds or not (slot.name or slot.is_item):
         return
     if "array" in slot.kinds and _follows(list(value), slot.description):
         yield Reading(list(value.values()), Safety.INFERRED, "unwrap-value")
