@@ -8,9 +8,6 @@ from typing import Any, Final
 
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict, JsonObject
-from selfcorrect.text import bound, quote, release
-
-MAX_FOR_MODEL: Final = 1_200
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,59 +80,3 @@ ADVICE: Final[Mapping[str, str]] = {
     "invalid_input": "Give the run a `call`, a `raw` text, or a `request` and a model.",
 }
 """What a person can do, by reason: every reason of a report has a row."""
-
-_CLOSING: Final[Mapping[str, str]] = {
-    "refused": "A part may have been done: repeat only what the tool says was not done.",
-    "unknown_outcome": "Nobody knows whether the call was done. Do not repeat it.",
-    "needs_person": "Ask the user.",
-    "terminal_kind": "Do not call this tool again for this task.",
-    "rejected": "Do not repeat this call.",
-    "escalated": "Call again with corrected arguments, or ask the user.",
-    "unavailable": "",
-    "attempts_exhausted": "",
-    "limit_reached": "",
-}
-_TELL_DETAIL: Final = ("escalated", "limit_reached", "terminal_kind", "unavailable")
-"""Reasons whose detail says more than the error does."""
-_CORRECT: Final = "Correct the call and call again."
-_OWN: Final = ("InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall")
-_KINDS: Final[Mapping[str, str]] = {
-    "transient": "The service is unavailable",
-    "rate_limit": "The service limits the rate of calls",
-    "timeout": "The tool did not answer in time",
-    "validation": "The tool refused an argument",
-    "auth": "The tool is not authorized",
-    "quota": "A quota is used up",
-    "not_found": "Something that the call names was not found",
-    "conflict": "The call conflicts with the state of the service",
-    "permanent": "The tool cannot do this",
-    "internal": "The tool failed",
-    "cancelled": "The call was cancelled",
-}
-
-
-def text_for_model(reason: str, stop: JsonObject, state: JsonObject, *, words: str) -> str:
-    """Return what the model reads: what is wrong, the tool's words as data, one closing sentence.
-
-    Args:
-        reason: The reason of the report.
-        stop: Reason and detail, as the node gave them.
-        state: The state of the run.
-        words: `hide` leaves out what the tool said.
-    """
-    own = [each for each in state["findings"] if set(_OWN) & set(each.get("types", ()))]
-    told = [each for each in state["findings"] if each not in own]
-    parts = ["; ".join(bound(each["text"], 200) for each in own[:5]) + "."] if own else []
-    for each in told[:3]:
-        wait = f", asks to wait {each['retry_after']:g} s" if each.get("retry_after") else ""
-        parts.append(f"{_KINDS.get(each.get('kind', ''), _KINDS['internal'])}{wait}.")
-        if words != "hide":
-            parts.append(f"The tool's words, as data: {quote(each['text'], 600)}")
-    if not parts or reason in _TELL_DETAIL:
-        detail = stop["detail"]
-        parts.append(detail if detail.endswith((".", "!", "?")) else f"{detail}.")
-    nothing_done = all(each["outcome"] == "not_done" for each in state["attempts"])
-    acted = any(each["outcome"] == "refused" for each in state["attempts"])
-    closing = _CLOSING.get(reason, _CORRECT if nothing_done or not acted else "")
-    text = " ".join([*parts, closing]).strip()
-    return release(text, MAX_FOR_MODEL)

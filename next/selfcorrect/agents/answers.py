@@ -33,9 +33,6 @@ def failure_message(call: ToolCall, failure: JsonObject, words: str | None) -> T
         words: What the model reads in place of the report's text, or None.
     """
     text = failure["for_model"] if words is None else words
-    if failure["reason"] == "escalated":
-        severity = failure.get("severity") or "HIGH"
-        text = f"`{failure.get('tool')}` escalates (severity {severity}): {text}"
     return ToolMessage(
         text, name=call["name"], tool_call_id=call["id"], status="error", artifact=failure
     )

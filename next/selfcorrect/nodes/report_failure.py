@@ -11,7 +11,7 @@ from selfcorrect.errors import (
     ToolExecutionError,
 )
 from selfcorrect.model import JsonDict
-from selfcorrect.report import ADVICE, FailureReport, text_for_model
+from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.state import CorrectionState, Update
 
 MAX_ITEMS: Final = 200
@@ -53,10 +53,22 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         {key: item for key, item in each.items() if key not in _INSIDE} for each in state["tried"]
     ]
     name = state["current"].get("name")
+    # A call that succeeds loads nothing of this.
+    from selfcorrect.feedback import text_for_model
+
+    tool = context.tools.get(name or "")
+    for_model = text_for_model(
+        reason,
+        stop,
+        state,
+        words=context.tool_words,
+        schema=tool.parameters if tool else {},
+        is_declared=tool is not None and tool.declared,
+    )
     return FailureReport(
         reason,
         stop["detail"],
-        text_for_model(reason, stop, state, words=context.tool_words),
+        for_model,
         _advice(reason, name, state, context),
         name,
         state["current"] or None,

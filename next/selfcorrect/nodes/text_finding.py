@@ -23,13 +23,15 @@ def text_finding(
     chosen = read_text(text, context.offers, given.get("finish_reason"), keys)
     if isinstance(chosen, Unreadable):
         code = "cut" if given.get("finish_reason") == "length" else "malformed_json"
-        return own_finding("MalformedCall", code, f"the call cannot be read: {chosen.reason}", "")
+        return own_finding("MalformedCall", code, chosen.reason, "")
     if isinstance(chosen, NoCall) or not may_read(
         chosen, context.map.reading.text, acts=context.may_act(chosen.calls)
     ):
         return _prose(context)
     if len(chosen.calls) > 1 and given.get("index") is None:
-        several = f"the text holds {len(chosen.calls)} calls; give `index` to choose one"
+        several = (
+            f"the text holds {len(chosen.calls)} calls, and one is expected; `index` chooses it"
+        )
         return own_finding("MalformedCall", "several_calls", several, "")
     return finding
 

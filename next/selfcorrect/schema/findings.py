@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
-from selfcorrect.model import JSON, Finding, own_finding
+from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
 from selfcorrect.schema.engine import TooLargeError
 
@@ -61,6 +61,42 @@ def findings_of(errors: Iterable[Any]) -> list[Finding]:
     if more > 0:
         findings[-1]["text"] += f"; {more} more problems are not listed"
     return findings
+
+
+def describe(schema: JsonObject) -> str:
+    """Say what a schema wants of a value; empty where it wants nothing in particular.
+
+    >>> describe({"type": "string", "format": "date"}), describe({"enum": ["a", "b"]}), describe({})
+    ('a date such as 2026-10-26', 'one of "a", "b"', '')
+    """
+    for code in ("enum", "const", "format", "pattern", "type"):
+        if code in schema:
+            full = f"format.{schema[code]}" if code == "format" else code
+            return must(full, schema[code]).removeprefix("must be ")
+    return ""
+
+
+def must(code: str, value: JSON) -> str:
+    """Say what a keyword of JSON Schema wants; `code` as in a finding."""
+    if code == "type":
+        names = value if isinstance(value, list) else [value]
+        # "null" comes last, as people say it.
+        ordered = sorted(names, key=lambda name: name == "null")
+        return f"must be {' or '.join(_TYPES.get(name, str(name)) for name in ordered)}"
+    if code in ("anyOf", "oneOf"):
+        unique = list(dict.fromkeys(value))
+        return f"must be {' or '.join(unique)}" if unique else "must fit exactly one alternative"
+    if code == "enum":
+        listed = value if isinstance(value, list) else [value]
+        options = [_quote(item) for item in listed[:20]]
+        rest = f" or {len(listed) - 20} more" if len(listed) > 20 else ""
+        return f"must be one of {', '.join(options)}{rest}"
+    if code.startswith("format."):
+        return f"must be {_EXAMPLES.get(value, f'in the format {value}')}"
+    words = _SENTENCES.get(code, f"breaks the rule {code!r} of the schema")
+    sentence = words.format(value if code == "pattern" else _quote(value))
+    # Only counts of characters, items and keys have a plural.
+    return sentence.removesuffix("s") if value == 1 and code[3:] in _COUNTED else sentence
 
 
 def _violation(error: Any) -> Violation:
@@ -118,7 +154,7 @@ def _rank(violation: Violation) -> Iterator[tuple[int, Finding]]:
     if code == "format":
         # "format" alone would send e-mail addresses and dates to one ladder.
         code = f"format.{value}"
-    text = f"{_name(place)} {_must(code, wanted)}"
+    text = f"{_name(place)} {must(code, wanted)}"
     if code == "type" or alternatives:
         text += f"; {_quote(violation.instance)} is not"
     yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
@@ -141,29 +177,10 @@ def _is_null(branch: Sequence[Violation], place: Sequence[object]) -> bool:
 def _alternative(branch: Sequence[Violation], union: Violation) -> str:
     """Say what an alternative of a union wants."""
     for each in branch:
-        words = _must(each.keyword, each.value) if each.place == union.place else ""
+        words = must(each.keyword, each.value) if each.place == union.place else ""
         if words.startswith("must be ") and each.keyword in ("type", "enum", "const"):
             return words.removeprefix("must be ")
     return _TYPES[_type(union.instance)]
-
-
-def _must(code: str, value: JSON) -> str:
-    if code == "type":
-        names = value if isinstance(value, list) else [value]
-        # "null" comes last, as people say it.
-        ordered = sorted(names, key=lambda name: name == "null")
-        return f"must be {' or '.join(_TYPES.get(name, str(name)) for name in ordered)}"
-    if code in ("anyOf", "oneOf"):
-        unique = list(dict.fromkeys(value))
-        return f"must be {' or '.join(unique)}" if unique else "must fit exactly one alternative"
-    if code == "enum":
-        options = [_quote(item) for item in value[:20]]
-        rest = f" or {len(value) - 20} more" if len(value) > 20 else ""
-        return f"must be one of {', '.join(options)}{rest}"
-    if code.startswith("format."):
-        return f"must be {_EXAMPLES.get(value, f'in the format {value}')}"
-    words = _SENTENCES.get(code, f"breaks the rule {code!r} of the schema")
-    return words.format(value if code == "pattern" else _quote(value))
 
 
 _TYPES: Final = {
@@ -192,6 +209,7 @@ _SENTENCES: Final = {
     "uniqueItems": "must not have equal items",
     "falseSchema": "is not allowed",
 }
+_COUNTED: Final = ("Length", "Items", "Properties")
 _EXAMPLES: Final = {
     "date": "a date such as 2026-10-26",
     "date-time": "a date and time such as 2026-10-26T09:30:00Z",

@@ -1,0 +1,295 @@
+"""What the agent's model reads of a call that failed.
+
+In this order: what is wrong and what is allowed, what was tried, the tool's own words as data, and
+at most one closing sentence that contradicts none of them.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
+from typing import Final
+
+from selfcorrect.effects.effect import acts
+from selfcorrect.model import Finding, JsonObject, name_place
+from selfcorrect.pointer import keys_of
+from selfcorrect.schema.findings import describe, must
+from selfcorrect.schema.slot import subschema
+from selfcorrect.text import bound, quote, release
+
+MAX_TEXT: Final = 1_200
+MAX_WORDS: Final = 40
+"""Words before the tool's own; a sentence that is begun within them is not left out silently."""
+_MAX_PAGE: Final = 8_000
+
+_KINDS: Final = {
+    "transient": "the service is unavailable",
+    "rate_limit": "the service limits the rate of calls",
+    "timeout": "the tool did not answer in time",
+    "validation": "the tool refused the call",
+    "auth": "the tool is not authorized",
+    "quota": "a quota is used up",
+    "not_found": "something that the call names was not found",
+    "conflict": "the call conflicts with the state of the service",
+    "permanent": "the tool cannot do this",
+    "internal": "the tool failed",
+    "cancelled": "the call was cancelled",
+}
+"""What is wrong, by the kind of an error that is not the runtime's own."""
+_OWN: Final = ("InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall")
+_DOUBT: Final = "nobody knows whether the call was done"
+_DETAILS: Final = {
+    "escalated": "`{tool}` escalates (severity {severity}): {detail}",
+    "limit_reached": "a limit of this run is reached. {detail}",
+    "terminal_kind": "{detail}",
+    "rejected": "{detail}",
+    "unavailable": "{detail}",
+}
+"""Reasons whose detail says more than the error does."""
+_CLOSING: Final = {
+    # By reason.
+    "lost": "Find out whether it was done before you repeat it.",
+    "partly": "A part may have been done: find out which part before you repeat it.",
+    "unknown_outcome": "Find out whether it was done before you repeat it.",
+    "terminal_kind": "Tell the user.",
+    "rejected": "Do not make this call again as it stands.",
+    "escalated": "Call again with corrected arguments, or ask the user.",
+    "no_call": "Call a tool, or answer the user.",
+    "question": "Ask the user.",
+    "unavailable": "Call again later, or go on without it.",
+    # By the code or the class of what the runtime found.
+    "equal_calls": "Use the results that you have, or ask the user.",
+    "cut": "Write the whole call again.",
+    "several_calls": "Write one call in each message.",
+    "InvalidArgs": "Correct the call and call again; ask the user only for what you do not know.",
+    "UnknownTool": "Correct the call and call again.",
+    "MalformedCall": "Correct the call and call again.",
+    # By what can be done about an error of the tool.
+    "wait": "Call again in {wait:g} s, or go on without it.",
+    "later": "Call again later, or go on without it.",
+    "follow": "Call again as the tool's words ask, or ask the user.",
+    "correct": "Correct the call and call again, or ask the user.",
+    "remedy": "If the tool's words name no remedy, tell the user.",
+    "tell": "Tell the user.",
+}
+"""The last sentence. It contradicts no words of a tool, so none says that a call cannot succeed."""
+_LATER: Final = ("transient", "rate_limit", "timeout")
+_CORRECTABLE: Final = ("validation", "not_found", "conflict")
+
+
+def text_for_model(
+    reason: str,
+    stop: JsonObject,
+    state: JsonObject,
+    *,
+    words: str = "show",
+    schema: JsonObject | None = None,
+    is_declared: bool = False,
+) -> str:
+    """Return what the model reads.
+
+    Args:
+        reason: The reason of the report.
+        stop: Reason and detail, as the node gave them.
+        state: The state of the run.
+        words: `hide` leaves out what the tool said.
+        schema: The schema of the tool.
+        is_declared: Whether the effect of the tool is declared.
+    """
+    findings: list[Finding] = state["findings"]
+    told = [each for each in findings if not _is_own(each)][:3]
+    sentences = [*_problems(findings, schema or {}), *_details(reason, stop, state)]
+    said = told if words != "hide" else []
+    key = _closing(reason, state, is_shown=bool(said), is_declared=is_declared)
+    wait = next((each["retry_after"] for each in told if each.get("retry_after")), None)
+    key = "wait" if key == "later" and wait else key
+    closing = _CLOSING.get(key, "").format(wait=wait)
+    before = _fit([*sentences, *_tried(state)])
+    if said:
+        before += " The tool's words, as data:"
+    # The closing sentence stands, however long an error is.
+    room = (MAX_TEXT - len(before) - len(closing) - 8) // max(1, len(said))
+    call = json.dumps(state["current"], ensure_ascii=False, default=str) if said else ""
+    quoted = [_quote_words(each["text"], call, min(600, room)) for each in said]
+    return release(" ".join(filter(None, [before, *quoted, closing])), MAX_TEXT)
+
+
+def _is_own(finding: Finding) -> bool:
+    return not set(_OWN).isdisjoint(finding["types"])
+
+
+def _problems(findings: Sequence[Finding], schema: JsonObject) -> Iterator[str]:
+    """Say what is wrong, and what is allowed."""
+    for each in findings:
+        if not _is_own(each):
+            yield from _tool_problem(each)
+            continue
+        wanted = _wanted(each, schema)
+        yield bound(each["text"], 600) + (f" ({wanted})" if wanted else "")
+
+
+def _wanted(finding: Finding, schema: JsonObject) -> str:
+    """Return what is allowed, where the finding does not say it: its schema, or the known names."""
+    keys = keys_of(next(iter(finding["paths"]), ""))
+    if not keys:
+        return ""
+    if finding["code"] == "required":
+        return describe(subschema(schema, keys))
+    if finding["code"] == "additionalProperties":
+        names = list(subschema(schema, keys[:-1]).get("properties", ()))
+        return f"known: {', '.join(f'`{name}`' for name in names[:12])}" if names else ""
+    return ""
+
+
+def _tool_problem(finding: Finding) -> Iterator[str]:
+    kind = finding.get("kind", "internal")
+    places = ", ".join(f"`{name_place(path)}`" for path in finding["paths"][:5])
+    if kind == "validation" and places:
+        yield f"the tool refused {places}"
+    else:
+        about = f" ({places})" if places else ""
+        yield _KINDS.get(kind, _KINDS["internal"]) + about
+    if len(finding["paths"]) == 1:
+        for code, value in finding["constraint"].items():
+            yield f"{places} {must(code, value)}"
+
+
+def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
+    if _is_lost(state):
+        yield _DOUBT
+    pattern = _DETAILS.get(reason) or ("" if state["findings"] else "{detail}")
+    name, severity = state["current"].get("name"), stop.get("severity") or "HIGH"
+    if pattern:
+        yield pattern.format(detail=stop["detail"], tool=name, severity=severity)
+    if _is_question(reason, state):
+        yield f"a question is open: {state['question']['question']}"
+
+
+def _is_lost(state: JsonObject) -> bool:
+    return any(each["outcome"] == "lost" and acts(each["effect"]) for each in state["attempts"])
+
+
+def _is_question(reason: str, state: JsonObject) -> bool:
+    """Say whether a strategy asks something that is not the error itself."""
+    if reason != "needs_person" or not state["question"]:
+        return False
+    asked = state["question"]["question"]
+    return not any(bound(each["text"], 200).rstrip("…") in asked for each in state["findings"])
+
+
+def _tried(state: JsonObject) -> Iterator[str]:
+    """Say how often the tool was called, what was changed, and how a written value can be read."""
+    if (times := len(state["attempts"])) > 1:
+        yield f"the tool was called {times} times"
+    if state["changes"]:
+        yield f"this was changed: {_changes(state['changes'])}"
+    shown: set[str] = set()
+    for each in state["tried"]:
+        text = _reading(each, state)
+        if text and text not in shown and len(shown) < 3:
+            shown.add(text)
+            yield text
+
+
+def _reading(answer: JsonObject, state: JsonObject) -> str:
+    """Return what a strategy says of a value, where the error itself does not show the value."""
+    reason, path = answer["reason"], answer["path"]
+    texts = [each["text"] for each in state["findings"] if _is_own(each) and path in each["paths"]]
+    if answer["outcome"] == "refused" and texts:
+        return f"this would fit: {_changes(answer['changes'])}"
+    is_known = any(each in text for text in texts for each in re.findall(r'"[^"]+"', reason)[:1])
+    is_about_value = answer["outcome"] == "gave_up" and reason.startswith('"')
+    return reason if texts and is_about_value and not is_known else ""
+
+
+def _changes(changes: Sequence[JsonObject]) -> str:
+    """Return changes as places with their new values; what was taken out is named."""
+    places = ((f"`{name_place(each['path'])}`", each) for each in changes[-3:])
+    return ", ".join(
+        f"{place} = {quote(each['after'])}" if "after" in each else f"no {place}"
+        for place, each in places
+    )
+
+
+def _closing(reason: str, state: JsonObject, *, is_shown: bool, is_declared: bool) -> str:
+    """Return the key of the closing sentence."""
+    findings: list[Finding] = state["findings"]
+    if reason in ("terminal_kind", "rejected", "no_call"):
+        return reason
+    if _is_lost(state):
+        return "lost"
+    if reason == "refused" and is_declared:
+        return "partly"
+    if reason in ("unknown_outcome", "escalated", "unavailable"):
+        return reason
+    if _is_question(reason, state):
+        return "question"
+    for each in filter(_is_own, findings):
+        key = each["code"] if each["code"] in _CLOSING else each["types"][0]
+        return key or ""
+    kinds = [each.get("kind", "") for each in findings]
+    if any(kind in _LATER for kind in kinds):
+        return "later"
+    if any(kind in _CORRECTABLE for kind in kinds):
+        return "follow" if is_shown else "correct"
+    return "MalformedCall" if not findings else "remedy" if is_shown else "tell"
+
+
+def _fit(texts: Sequence[str]) -> str:
+    """Return the sentences that fit; the first one always does, cut where it is too long."""
+    made: list[str] = []
+    left = MAX_WORDS
+    unique = list(dict.fromkeys(map(_sentence, filter(None, texts))))
+    for index, text in enumerate(unique):
+        parts = text.split()
+        if index and len(parts) > left:
+            made.append(f"There is more: {len(unique) - index} further notes.")
+            break
+        made.append(" ".join(parts) if len(parts) <= left else " ".join(parts[:left]) + "…")
+        left -= len(parts)
+    return bound(" ".join(made), 600)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    ends = text.endswith((".", "!", "?", "…"))
+    return f"{text[:1].upper()}{text[1:]}{'' if ends else '.'}"
+
+
+def _quote_words(text: str, call: str, most: int) -> str:
+    """Return a tool's words as data: no page's markup, no stack, no path of the tool's machine."""
+    text = _PATHS.sub(
+        lambda found: found[0] if found[0] in call else found[1],
+        _STACK.sub("", _text_of_page(text)),
+    )
+    shown = _shorten(release(text.strip(), 64_000), most)
+    while len(data := json.dumps(shown, ensure_ascii=False)) > most:
+        # A quotation mark or a line end takes two characters as data.
+        shown = _shorten(shown, len(shown) * most // len(data))
+    return data
+
+
+def _shorten(text: str, most: int) -> str:
+    """Leave out the middle: a long error names its cause at one of its ends."""
+    if len(text) <= most:
+        return text
+    tail = max(0, most // 3)
+    return f"{text[: max(0, most - tail - 3)]} … {text[len(text) - tail :]}"
+
+
+def _text_of_page(text: str) -> str:
+    """Return what a page of HTML shows; any other text is unchanged."""
+    if not _PAGE.match(text):
+        return text
+    shown = _TAGS.sub(" ", text[:_MAX_PAGE])
+    return " ".join(unescape(shown).split())
+
+
+_PAGE: Final = re.compile(r"\s{0,20}<(?:!doctype html|html)\b", re.IGNORECASE)
+_TAGS: Final = re.compile(r"<(script|style)\b.*?(?:</\1>|\Z)|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_STACK: Final = re.compile(
+    r"^Traceback \(most recent call last\):\n(?:[ \t].*\n?)+|\n[ \t]+at [^\n]+", re.MULTILINE
+)
+_PATHS: Final = re.compile(
+    r"(?<![\w/.])(?:/[\w.-]{1,80}){1,20}/([\w.-]{1,80}\.(?:py|js|ts|java|go|rb|rs|php|cs)\b)"
+)
