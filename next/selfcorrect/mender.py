@@ -1,6 +1,6 @@
 """`Mender` and `repair_call`: repair calls without executing them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Unpack
 
@@ -110,8 +110,31 @@ class Mender:
         return _join([_result(await awalk(self._loop, each), each) for each in inputs], given)
 
     def message(self, message: JsonObject, **beside: JSON) -> Mending:
-        """Repair the calls of an assistant's message in OpenAI's form; each by itself."""
-        return self.call(message.get("tool_calls") or message.get("content") or "", **beside)
+        """Repair the calls of an assistant's message, whatever its form; each by itself.
+
+        The forms are those of `history`. A message without a call is read as text.
+        """
+        from selfcorrect.agents.history import read_message
+
+        return self.call(read_message(message), **beside)
+
+    def history(self, messages: Sequence[Any]) -> Mending:
+        """Make a thread valid: `value` is the thread, `changes` say what was wrong.
+
+        Ids become unique and arguments objects. Directly behind each turn stands one answer to
+        each of its calls: a missing one says that nobody knows what became of the call, and an
+        answer to no call is left out. Halves of characters are replaced. The call changes nothing
+        in place, and a valid thread is returned as it is.
+
+        Args:
+            messages: Messages of OpenAI (chat, responses), Anthropic, Gemini or LangChain.
+        """
+        from selfcorrect.agents.history import make_valid
+
+        found = make_valid(messages)
+        outcome = "repaired" if found.changes else "valid"
+        calls = tuple(MendedCall(each.name, each.args, each.id, "valid") for each in found.calls)
+        return Mending(outcome, calls, changes=found.changes, value=found.messages)
 
     def _inputs(self, given: JSON, beside: JsonObject) -> list[JsonObject]:
         """Return what a run takes for each call."""

@@ -131,7 +131,7 @@ CASES = [
         {},
         "/args",
         "minProperties",
-        "the arguments object must have at least 1 keys",
+        "the arguments object must have at least 1 key",
     ),
     (
         {"$schema": "http://json-schema.org/draft-07/schema#", **an_object(x={"items": [INTEGER]})},

@@ -1,7 +1,6 @@
 """The calls of one message: read from it, and written to every place where it holds them."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -20,7 +19,6 @@ _ID_AND_ARGS: Final[Mapping[str, tuple[str, str]]] = {
     "function": ("id", "arguments"),  # OpenAI's chat
 }
 """Where a block of a type holds the id and the arguments of its call."""
-_HALF: Final = re.compile("[\ud800-\udfff]")
 _OF_MALFORMED: Final = ("error", "partial_json")
 
 
@@ -57,25 +55,6 @@ def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
     extra = _replace_raw(message.additional_kwargs, new)
     update |= {"additional_kwargs": extra} if extra != message.additional_kwargs else {}
     return message.model_copy(update=update) if update else message
-
-
-def has_half_characters(value: JSON) -> bool:
-    """Say whether a value holds halves of characters, which no provider accepts."""
-    if isinstance(value, str):
-        return not value.isascii() and _HALF.search(value) is not None
-    if isinstance(value, dict):
-        return any(has_half_characters(each) for pair in value.items() for each in pair)
-    return isinstance(value, list) and any(map(has_half_characters, value))
-
-
-def without_half_characters(value: JSON) -> JSON:
-    """Return the value with halves of characters replaced; two that belong together are joined."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
-        items = value.items()
-        return {without_half_characters(key): without_half_characters(each) for key, each in items}
-    return [*map(without_half_characters, value)] if isinstance(value, list) else value
 
 
 def _replace_blocks(

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 _LONGEST: Final = 40
+LOST: Final = "The answer to this call is missing. Nobody knows whether the call was made."
+MALFORMED: Final = "This call was not made: its arguments are not a JSON object."
+"""What stands in the place of an answer that is missing."""
 
 
 @dataclass(frozen=True, slots=True)

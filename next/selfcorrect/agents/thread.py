@@ -5,16 +5,19 @@ from typing import Final, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.calls import (
-    calls_of,
-    has_half_characters,
-    with_calls,
-    without_half_characters,
+from selfcorrect.agents.calls import calls_of, with_calls
+from selfcorrect.agents.characters import has_half_characters, without_half_characters
+from selfcorrect.agents.pairing import (
+    LOST,
+    MALFORMED,
+    AnswerEntry,
+    CallsEntry,
+    Entry,
+    Step,
+    find_answers,
+    pair,
 )
-from selfcorrect.agents.pairing import AnswerEntry, CallsEntry, Entry, Step, find_answers, pair
 
-LOST: Final = "The answer to this call is missing. Nobody knows whether the call was made."
-MALFORMED: Final = "This call was not made: its arguments are not a JSON object."
 _SENT: Final = frozenset(
     ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls", "tool_call_id", "name")
 )
@@ -28,7 +31,7 @@ def valid_thread(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     each of its calls: a missing answer says so, and an answer to no call is left out. Halves of
     characters are replaced.
     """
-    clean = [_clean(each) for each in messages]
+    clean = [clean_message(each) for each in messages]
     return [_message(step, clean) for step in pair([_entry(each) for each in clean])]
 
 
@@ -94,7 +97,7 @@ def _missing_answer(step: Step, messages: Sequence[AnyMessage]) -> ToolMessage:
     return ToolMessage(text, name=name, tool_call_id=step.ids[0], status="error")
 
 
-def _clean(message: AnyMessage) -> AnyMessage:
+def clean_message(message: AnyMessage) -> AnyMessage:
     """Return the message with valid text in whatever goes to a provider."""
     held = {part: each for part, each in vars(message).items() if part in _SENT}
     if not has_half_characters(held):

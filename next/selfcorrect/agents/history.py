@@ -1,0 +1,193 @@
+"""A thread in the form of any provider, made valid: what `Mender.history` does.
+
+A form splits a thread into units: a turn with calls, an answer, or something else. `pairing.pair`
+decides which answer stands behind which call, and the form puts the units together again.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from selfcorrect.agents.forms import (
+    ANTHROPIC,
+    GEMINI,
+    ChatForm,
+    Form,
+    ResponsesForm,
+    Unit,
+    WrittenCall,
+    object_of,
+)
+from selfcorrect.agents.pairing import (
+    LOST,
+    MALFORMED,
+    AnswerEntry,
+    CallsEntry,
+    Entry,
+    Step,
+    pair,
+)
+from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety
+from selfcorrect.reading.call_object import strict_json
+
+
+@dataclass(frozen=True, slots=True)
+class ValidThread:
+    """A thread that every provider of its form takes.
+
+    Attributes:
+        messages: The thread; the same objects where nothing was wrong.
+        calls: Its calls.
+        changes: What was changed; a path names the message in the given thread.
+    """
+
+    messages: list[Any]
+    calls: tuple[WrittenCall, ...]
+    changes: tuple[Change, ...]
+
+
+def make_valid(messages: Sequence[Any]) -> ValidThread:
+    """Return a thread made valid; pure, and a valid thread is unchanged.
+
+    Ids are unique, arguments are objects, and directly behind each turn stands one answer to each
+    of its calls: a missing answer says so, and an answer to no call is left out. Halves of
+    characters are replaced.
+    """
+    form = form_of(messages)
+    clean = [form.clean(each) for each in messages]
+    units = form.split(clean)
+    steps = pair([_entry(unit) for unit in units])
+    turns = {step.at: _own_calls(units[step.at or 0], step) for step in steps if not step.call}
+    made = [_unit(step, units, turns, form) for step in steps]
+    value = form.join(made)
+    calls = tuple(call for each in turns.values() for call in each)
+    if value == list(messages):
+        return ValidThread(list(messages), calls, ())
+    changes = [
+        Change(f"/{at}", old, new, Safety.EXACT, "half a character was replaced")
+        for at, (old, new) in enumerate(zip(messages, clean, strict=True))
+        if old is not new
+    ]
+    changes += _changes(units, steps, turns, is_text=form.is_text)
+    if not changes:
+        changes = [
+            Change(
+                "",
+                list(messages),
+                value,
+                Safety.EXACT,
+                "answers must name their calls and stand together",
+            )
+        ]
+    return ValidThread(value, calls, tuple(changes))
+
+
+def read_message(message: JsonObject) -> list[JsonDict] | str:
+    """Return the calls of an assistant's message, whatever its form, or its text.
+
+    The calls of OpenAI's chat are returned as they are.
+    """
+    if message.get("tool_calls"):
+        return list(message["tool_calls"])
+    items = message.get("output")
+    messages = items if isinstance(items, list) else [message]
+    units = form_of(messages).split(messages)
+    calls = [call for unit in units for call in unit.calls]
+    if calls:
+        return [
+            {"name": c.name, "args": c.args} | ({"id": c.id} if c.has_id else {}) for c in calls
+        ]
+    parts = [part for each in messages for part in _parts(each)]
+    return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+
+
+def _parts(message: JsonObject) -> list[JsonDict]:
+    content = message.get("content") or message.get("parts") or ""
+    parts = [{"text": content}] if isinstance(content, str) else content
+    return [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
+
+
+def form_of(messages: Sequence[Any]) -> Form:
+    """Return the form of a thread: what one of its messages shows."""
+    for each in messages:
+        if not isinstance(each, dict):
+            from selfcorrect.agents.langchain_form import LangChainForm
+
+            return LangChainForm()
+        if isinstance(each.get("parts"), list):
+            return GEMINI
+        if each.get("type") in ResponsesForm().types:
+            return ResponsesForm()
+        content = each.get("content")
+        blocks = content if isinstance(content, list) else []
+        if any(isinstance(b, dict) and b.get("type") in ANTHROPIC.blocks for b in blocks):
+            return ANTHROPIC
+    return ChatForm()
+
+
+def _entry(unit: Unit) -> Entry:
+    if unit.calls:
+        return CallsEntry(tuple(call.id for call in unit.calls))
+    return None if unit.answers is None else AnswerEntry(unit.answers)
+
+
+def _own_calls(unit: Unit, step: Step) -> tuple[WrittenCall, ...]:
+    return tuple(
+        replace(call, id=own, args=object_of(call.args) or {})
+        for call, own in zip(unit.calls, step.ids, strict=True)
+    )
+
+
+def _unit(
+    step: Step,
+    units: Sequence[Unit],
+    turns: dict[int | None, tuple[WrittenCall, ...]],
+    form: Form,
+) -> Unit:
+    unit = Unit(-1, None) if step.at is None else units[step.at]
+    if step.call is None:
+        calls = turns[step.at]
+        return replace(unit, item=form.with_calls(unit.item, calls)) if calls else unit
+    turn, index = step.call
+    call = turns[turn][index]
+    is_call = object_of(units[turn].calls[index].args) is not None
+    item = form.answer(unit.item, call, LOST if is_call else MALFORMED)
+    return replace(unit, item=item, answers=call.id)
+
+
+def _changes(
+    units: Sequence[Unit],
+    steps: Sequence[Step],
+    turns: dict[int | None, tuple[WrittenCall, ...]],
+    *,
+    is_text: bool,
+) -> Iterator[Change]:
+    """Yield what was changed, and why."""
+    kept = [step.at for step in steps if step.at is not None]
+    before = dict(pairwise(sorted(kept)))
+    moved = {at for old, at in pairwise(kept) if before.get(old) != at}
+    for at, unit in enumerate(units):
+        path = f"/{unit.at}"
+        for old, new in zip(unit.calls, turns.get(at, ()), strict=True):
+            if old.has_id and old.id != new.id:
+                why = "another call has this id" if old.id else "the call has no id"
+                yield Change(path, old.id, new.id, Safety.EXACT, why)
+            if object_of(old.args) is None:
+                why = "the arguments are not an object"
+                yield Change(path, old.args, {}, Safety.LOSSY, why)
+            elif isinstance(old.args, str) != is_text or (
+                is_text and old.args and strict_json(old.args) != new.args
+            ):
+                why = f"the arguments must be {'the text of ' if is_text else ''}an object"
+                yield Change(path, old.args, new.args, Safety.EXACT, why)
+        if unit.answers is not None and at not in kept:
+            why = "it answers no open call"
+            yield Change(path, unit.item, ABSENT, Safety.LOSSY, why)
+        elif unit.answers is not None and at in moved:
+            why = "an answer must stand directly behind its call"
+            yield Change(path, unit.item, unit.item, Safety.EXACT, why)
+    for step in steps:
+        if step.at is None and step.call:
+            path = f"/{units[step.call[0]].at}"
+            yield Change(path, ABSENT, step.ids[0], Safety.EXACT, "the call has no answer")

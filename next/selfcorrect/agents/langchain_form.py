@@ -1,0 +1,53 @@
+"""LangChain's messages as a form of threads; what it writes is what `valid_thread` writes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+
+from selfcorrect.agents.calls import calls_of, with_calls
+from selfcorrect.agents.forms import Unit, WrittenCall
+from selfcorrect.agents.thread import clean_message
+
+
+@dataclass(frozen=True, slots=True)
+class LangChainForm:
+    """LangChain's messages: a message for each answer."""
+
+    is_text: bool = False
+
+    def clean(self, message: Any) -> Any:
+        return clean_message(message)
+
+    def split(self, messages: Sequence[Any]) -> list[Unit]:
+        return [self._unit(at, each) for at, each in enumerate(messages)]
+
+    def _unit(self, at: int, message: Any) -> Unit:
+        if isinstance(message, ToolMessage):
+            return Unit(at, message, answers=message.tool_call_id or "")
+        if not isinstance(message, AIMessage):
+            return Unit(at, message)
+        good = len(message.tool_calls)
+        # What LangChain could not read stays a text here, so that it counts as malformed.
+        written = [
+            WrittenCall(each["id"] or "", each["name"], each["args"] if index < good else [])
+            for index, each in enumerate(calls_of(message))
+        ]
+        return Unit(at, message, tuple(written))
+
+    def with_calls(self, item: Any, calls: Sequence[WrittenCall]) -> Any:
+        made = [
+            ToolCall(name=each.name, args=dict(each.args), id=each.id, type="tool_call")
+            for each in calls
+        ]
+        return with_calls(item, made)
+
+    def answer(self, item: Any, call: WrittenCall, text: str) -> Any:
+        if item is None:
+            return ToolMessage(text, name=call.name, tool_call_id=call.id, status="error")
+        same = item.tool_call_id == call.id
+        return item if same else item.model_copy(update={"tool_call_id": call.id})
+
+    def join(self, units: Sequence[Unit]) -> list[Any]:
+        return [unit.item for unit in units]
