@@ -1,8 +1,12 @@
 """What a model reads of a failure: the parameter, what is allowed, whose turn it is."""
 
 import re
+import sys
 import tomllib
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
+from typing import Annotated, Literal
 from unicodedata import category
 
 import pytest
@@ -10,8 +14,9 @@ from hypothesis import given, settings, strategies as st
 from kit import Answered, Tool, run, with_rules
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from pydantic import BaseModel, Field
 
-from selfcorrect import Ask, ErrorRule, Escalate, StrategyMap, build_graph
+from selfcorrect import Ask, ErrorRule, Escalate, StrategyMap, ToolSpec, build_graph
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.testing import ScriptedModel, VirtualTime, play
 
@@ -162,3 +167,208 @@ def test_no_call_and_no_error_breaks_the_form(args, words):
         assert len(text.split()) <= 60 or quoted
         assert not any(category(each) in CONTROL for each in text)
         assert text.endswith(".")
+
+
+# --- the obedient reader --------------------------------------------------------------------
+
+
+@dataclass
+class World:
+    """A small task: a tool, what its caller knows, and how the task should end.
+
+    Attributes:
+        args: The first call.
+        knows: What the caller or its user knows: right values by parameter.
+        ends: `done`, `told` (the user), or `checked` (nothing is done twice).
+        raises: What the tool raises while its arguments, or the time, are wrong.
+        busy: Until when the tool is busy.
+        wants: Arguments with which it is content.
+    """
+
+    args: dict
+    knows: dict = field(default_factory=dict)
+    ends: str = "done"
+    raises: Exception | None = None
+    busy: float = 0.0
+    wants: dict = field(default_factory=dict)
+    effect: str = "read_only"
+    name: str = "book"
+    now: float = 0.0
+    acted: int = 0
+
+    def book(self, **args):
+        wrong = any(args.get(key) != value for key, value in self.wants.items())
+        self.acted += self.effect == "mutating" and isinstance(self.raises, TimeoutError)
+        if self.raises and (self.now < self.busy or wrong or not (self.busy or self.wants)):
+            raise self.raises
+        self.acted += 1
+        return "booked"
+
+
+class Person(BaseModel):
+    model_config = {"extra": "forbid"}
+    name: str
+    age: int | None = None
+
+
+class Booking(BaseModel):
+    """The schema of `book`, as an author of a tool without this library writes it."""
+
+    model_config = {"extra": "forbid"}
+    city: str
+    seats: Annotated[int, Field(ge=1, le=9)] = 1
+    cabin: Literal["economy", "business"] = "economy"
+    day: date | None = None
+    code: Annotated[str, Field(pattern=r"^PZN-\d{8}$")] = "PZN-00000000"
+    note: Annotated[str, Field(max_length=4)] = ""
+    tags: Annotated[list[str], Field(min_length=1)] = ["a"]
+    people: list[Person] = []
+
+
+OSLO = {"city": "Oslo"}
+ONE_OF = "must be one of ['business']"
+DAY, CODE = "2026-10-26", "PZN-01234567"
+
+
+def bad(text):
+    return ValueError(text)
+
+
+TASKS = [
+    World({}, {"city": "Oslo"}),
+    World({"seats": 2}, {"city": "Oslo"}),
+    World({}, {}, "told"),
+    World({**OSLO, "flavour": "mint"}),
+    World({**OSLO, "seats": "lots"}, {"seats": 4}),
+    World({**OSLO, "seats": "lots"}, {}, "told"),
+    World({**OSLO, "seats": 99}, effect="mutating"),
+    World({**OSLO, "seats": -1}, effect="mutating"),
+    World({**OSLO, "cabin": "royal"}),
+    World({**OSLO, "cabin": "royal"}, {"cabin": "business"}),
+    World({**OSLO, "day": "03/04/2026"}, {"day": DAY}),
+    World({**OSLO, "day": "soon"}, {}, "told"),
+    World({**OSLO, "code": "zz"}, {"code": CODE}),
+    World({**OSLO, "tags": []}, {"tags": ["b"]}),
+    World({**OSLO, "people": [{"age": 7}]}, {"people": [{"name": "Ann"}]}),
+    World({**OSLO, "people": [{"name": "Ann", "age": "old"}]}, {"people": [{"name": "Ann"}]}),
+    World({"seats": "lots", "cabin": "royal"}, {"city": "Oslo", "seats": 2}),
+    World(OSLO, name="boook"),
+    World(OSLO, name="bo0ok_it"),
+    World({**OSLO, "note": "too long"}, {"note": "ok"}),
+    World(OSLO, raises=Answered(503, "503 Service Unavailable"), busy=50),
+    World(OSLO, raises=Answered(503, "down, try again in 2 s"), busy=2),
+    World(OSLO, raises=Answered(429, "429 Too Many Requests", 3600), busy=3600),
+    World(OSLO, raises=bad("busy, try again in 2 s"), busy=2),
+    World(OSLO, raises=bad("seats must be at least 3"), wants={"seats": 3}),
+    World(
+        OSLO,
+        raises=bad("Value for 'cabin' must be one of ['business']"),
+        wants={"cabin": "business"},
+    ),
+    World(OSLO, {}, "told", raises=Answered(401, "401 Unauthorized: token expired")),
+    World(OSLO, {}, "told", raises=Answered(403, "403 Forbidden: only admins")),
+    World(OSLO, {}, "checked", raises=TimeoutError("no answer, try again"), effect="mutating"),
+    World(OSLO, {}, "checked", raises=ConnectionError("reset"), effect="mutating"),
+]
+
+
+def read(text, call, world):
+    """Do what a text says; return the next call, or how the task ends."""
+    text = re.sub(r"\[type=.*", "", text)
+    low = text.casefold()
+    if "find out" in low:
+        return "checked"
+    if near := re.search(r"did you mean '(\w+)'|valid tool, try one of \[(\w+)\]", text):
+        return {**call, "name": near[1] or near[2]}
+    if wait := re.search(r"(?:again|retry) in (\d+)", low):
+        world.now += float(wait[1])
+        return call
+    args = corrected(text, call["args"], world)
+    if args is None:
+        return "told"
+    if args != call["args"]:
+        return {**call, "args": args}
+    if re.search(r"(?:try|call) again later|try again|unavailable|too many requests", low):
+        world.now += 60
+        return call
+    return "told" if re.search("(tell|ask) the user|unauthorized|forbidden", low) else "stuck"
+
+
+def corrected(text, args, world):
+    """Return arguments in which what the text names has a right value; None: only a user knows."""
+    made = {**args}
+    # What is listed as known is not at fault.
+    text = re.sub(r"\(known: .*?\)", "", text)
+    for key in [*Booking.model_fields, "flavour"]:
+        found = re.search(rf"\b{key}\b", text)
+        about = text[found.start() :] if found else ""
+        if found and key not in Booking.model_fields:
+            del made[key]
+        elif found and key in world.knows:
+            made[key] = world.knows[key]
+        elif listed := re.search(r"one of:? \[?(['\"])(\w+)\1|should be '(\w+)' or", about):
+            made[key] = listed[2] or listed[3]
+        elif limit := re.search(r"(?:at most|at least|or equal to) (-?\d+)", about):
+            made[key] = int(limit[1])
+        elif found:
+            return None
+    return made
+
+
+def with_our_text(world):
+    """Return what a call comes to, and what the model reads of it."""
+    schema = Booking.model_json_schema()
+    tool = {"name": "book", "description": "", "parameters": schema}
+    spec = ToolSpec.from_schema(tool, call=world.book, effect=world.effect)
+    ledger = MemoryLedger()
+
+    def make(call):
+        given = {"call": call, "task_id": "task"}
+        # The text is compared, not what the runtime repairs and repeats by itself.
+        options = {"limits": {"attempts": 1}, "ledger": ledger}
+        out = play([spec], given, time=VirtualTime(), **options)
+        return ("done", "") if "result" in out else ("failed", out["failure"]["for_model"])
+
+    return make
+
+
+def with_plain_words(world):
+    """The same, without this library: the model reads the exception's words."""
+
+    def make(call):
+        if call["name"] != "book":
+            return "failed", f"{call['name']} is not a valid tool, try one of [book]."
+        try:
+            checked = Booking.model_validate(call["args"])
+            world.book(**checked.model_dump(exclude_unset=True, mode="json"))
+        except Exception as error:
+            return "failed", str(error)
+        return "done", ""
+
+    return make
+
+
+def end_of(world, make):
+    """Return how a task ends that is left to the reader; what is done twice ends badly."""
+    call = {"name": world.name, "args": world.args}
+    for _ in range(4):
+        outcome, text = make(call)
+        if outcome == "done":
+            return "done" if world.acted == 1 else "twice"
+        after = read(text, call, world)
+        if isinstance(after, str):
+            return after
+        call = after
+    return "stuck"
+
+
+def test_an_obedient_reader_ends_no_fewer_tasks_than_with_the_tools_plain_words():
+    ends = [
+        [(end_of(world := replace(task), how(world)), task.ends) for task in TASKS]
+        for how in (with_our_text, with_plain_words)
+    ]
+    ours, plain = (sum(end == wanted for end, wanted in each) for each in ends)
+    sys.stdout.write(f"{len(TASKS)} tasks: {ours} with our text, {plain} with the plain words\n")
+    assert len(TASKS) == 30
+    assert ours >= plain
+    assert ours >= 28

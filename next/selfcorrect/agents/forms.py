@@ -15,7 +15,7 @@ from selfcorrect.reading.call_object import strict_json
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenCall:
+class ThreadCall:
     """A call as a message holds it.
 
     Attributes:
@@ -45,12 +45,12 @@ class Unit:
 
     at: int
     item: Any
-    calls: tuple[WrittenCall, ...] = ()
+    calls: tuple[ThreadCall, ...] = ()
     answers: str | None = None
     holder: JsonObject | None = None
 
 
-class Form(Protocol):
+class ThreadForm(Protocol):
     """How one kind of API writes a thread."""
 
     @property
@@ -66,11 +66,11 @@ class Form(Protocol):
         """Return the units of a thread."""
         ...
 
-    def with_calls(self, item: Any, calls: Sequence[WrittenCall]) -> Any:
+    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
         """Return a turn with these calls in place of its own, one by one."""
         ...
 
-    def answer(self, item: Any, call: WrittenCall, text: str) -> Any:
+    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         """Return an answer with the id of its call; without an item, an error with this text."""
         ...
 
@@ -90,7 +90,7 @@ def object_of(args: JSON) -> JsonObject | None:
     return value if isinstance(value, dict) else {} if value in ("", None) else None
 
 
-def _rewrite(holder: JsonObject, id_key: str, args_key: str, call: WrittenCall) -> JsonDict:
+def _rewrite(holder: JsonObject, id_key: str, args_key: str, call: ThreadCall) -> JsonDict:
     """Return a call with another id and arguments; a text that says the same stays as it is."""
     made = {**holder, id_key: call.id} if call.has_id else {**holder}
     written = holder.get(args_key)
@@ -103,9 +103,9 @@ def _rewrite(holder: JsonObject, id_key: str, args_key: str, call: WrittenCall) 
     return made
 
 
-def _call(holder: JsonObject, call_id: JSON, args_key: str, *, has_id: bool = True) -> WrittenCall:
+def _call(holder: JsonObject, call_id: JSON, args_key: str, *, has_id: bool = True) -> ThreadCall:
     name, args = holder.get("name"), holder.get(args_key)
-    return WrittenCall(_text(call_id), _text(name), args, has_id)
+    return ThreadCall(_text(call_id), _text(name), args, has_id)
 
 
 def _text(value: JSON) -> str:
@@ -131,16 +131,16 @@ class ChatForm(_JsonForm):
         calls = _dicts(message.get("tool_calls")) if message.get("role") == "assistant" else []
         return Unit(at, message, tuple(self._written(each) for each in calls))
 
-    def _written(self, call: JsonObject) -> WrittenCall:
+    def _written(self, call: JsonObject) -> ThreadCall:
         inner = call.get("function")
         if isinstance(inner, dict):
             return _call(inner, call.get("id"), "arguments")
         # A custom tool takes a text that is no arguments.
         custom = call.get("custom")
         name = custom.get("name") if isinstance(custom, dict) else ""
-        return WrittenCall(_text(call.get("id")), _text(name), "")
+        return ThreadCall(_text(call.get("id")), _text(name), "")
 
-    def with_calls(self, item: Any, calls: Sequence[WrittenCall]) -> Any:
+    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
         made = []
         for old, call in zip(_dicts(item["tool_calls"]), calls, strict=True):
             inner = old.get("function")
@@ -150,14 +150,14 @@ class ChatForm(_JsonForm):
             made.append(new)
         return {**item, "tool_calls": made}
 
-    def answer(self, item: Any, call: WrittenCall, text: str) -> Any:
+    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         return {**(item or {"role": "tool", "content": text}), "tool_call_id": call.id}
 
     def join(self, units: Sequence[Unit]) -> list[Any]:
         return [unit.item for unit in units]
 
 
-def _plain(call: WrittenCall) -> WrittenCall:
+def _plain(call: ThreadCall) -> ThreadCall:
     """Return the call for a holder whose id stands elsewhere."""
     return replace(call, has_id=False)
 
@@ -194,7 +194,7 @@ class ResponsesForm(_JsonForm):
                 break
         return size
 
-    def with_calls(self, item: Any, calls: Sequence[WrittenCall]) -> Any:
+    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
         left = iter(calls)
         return [
             _rewrite(each, "call_id", "arguments", next(left))
@@ -203,7 +203,7 @@ class ResponsesForm(_JsonForm):
             for each in item
         ]
 
-    def answer(self, item: Any, call: WrittenCall, text: str) -> Any:
+    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         made = item[0] if item else {"type": "function_call_output", "output": text}
         return [{**made, "call_id": call.id}]
 
@@ -270,7 +270,7 @@ class PartsForm(_JsonForm):
             return part
         return next((part[key] for key in keys if isinstance(part.get(key), dict)), None)
 
-    def _written(self, part: JsonObject) -> WrittenCall:
+    def _written(self, part: JsonObject) -> ThreadCall:
         inner = self._inner(part, self.call) or {}
         has_id = self.needs_id or bool(inner.get("id"))
         call_id = inner.get("id") if has_id else f"name:{inner.get('name')}"
@@ -285,7 +285,7 @@ class PartsForm(_JsonForm):
         own, waiting = f"name:{name}", open_ids[name]
         return own if own in waiting or not waiting else waiting.pop(0)
 
-    def with_calls(self, item: Any, calls: Sequence[WrittenCall]) -> Any:
+    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
         left, made = iter(calls), []
         for part in item[self.parts]:
             inner = self._inner(part, self.call)
@@ -296,7 +296,7 @@ class PartsForm(_JsonForm):
             made.append(new if inner is part else _swap(part, inner, new))
         return {**item, self.parts: made}
 
-    def answer(self, item: Any, call: WrittenCall, text: str) -> Any:
+    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         if self.needs_id:
             error = {"type": "tool_result", "content": text, "is_error": True}
             return {**(item or error), self.id: call.id}

@@ -13,10 +13,10 @@ from selfcorrect.agents.forms import (
     ANTHROPIC,
     GEMINI,
     ChatForm,
-    Form,
     ResponsesForm,
+    ThreadCall,
+    ThreadForm,
     Unit,
-    WrittenCall,
     object_of,
 )
 from selfcorrect.agents.pairing import (
@@ -43,7 +43,7 @@ class ValidThread:
     """
 
     messages: list[Any]
-    calls: tuple[WrittenCall, ...]
+    calls: tuple[ThreadCall, ...]
     changes: tuple[Change, ...]
 
 
@@ -108,7 +108,7 @@ def _parts(message: JsonObject) -> list[JsonDict]:
     return [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
 
 
-def form_of(messages: Sequence[Any]) -> Form:
+def form_of(messages: Sequence[Any]) -> ThreadForm:
     """Return the form of a thread: what one of its messages shows."""
     for each in messages:
         if not isinstance(each, dict):
@@ -132,7 +132,7 @@ def _entry(unit: Unit) -> Entry:
     return None if unit.answers is None else AnswerEntry(unit.answers)
 
 
-def _own_calls(unit: Unit, step: Step) -> tuple[WrittenCall, ...]:
+def _own_calls(unit: Unit, step: Step) -> tuple[ThreadCall, ...]:
     return tuple(
         replace(call, id=own, args=object_of(call.args) or {})
         for call, own in zip(unit.calls, step.ids, strict=True)
@@ -142,8 +142,8 @@ def _own_calls(unit: Unit, step: Step) -> tuple[WrittenCall, ...]:
 def _unit(
     step: Step,
     units: Sequence[Unit],
-    turns: dict[int | None, tuple[WrittenCall, ...]],
-    form: Form,
+    turns: dict[int | None, tuple[ThreadCall, ...]],
+    form: ThreadForm,
 ) -> Unit:
     unit = Unit(-1, None) if step.at is None else units[step.at]
     if step.call is None:
@@ -159,7 +159,7 @@ def _unit(
 def _changes(
     units: Sequence[Unit],
     steps: Sequence[Step],
-    turns: dict[int | None, tuple[WrittenCall, ...]],
+    turns: dict[int | None, tuple[ThreadCall, ...]],
     *,
     is_text: bool,
 ) -> Iterator[Change]:

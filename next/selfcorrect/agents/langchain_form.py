@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.agents.calls import calls_of, with_calls
-from selfcorrect.agents.forms import Unit, WrittenCall
+from selfcorrect.agents.forms import ThreadCall, Unit
 from selfcorrect.agents.thread import clean_message
 
 
@@ -31,19 +31,19 @@ class LangChainForm:
         good = len(message.tool_calls)
         # What LangChain could not read stays a text here, so that it counts as malformed.
         written = [
-            WrittenCall(each["id"] or "", each["name"], each["args"] if index < good else [])
+            ThreadCall(each["id"] or "", each["name"], each["args"] if index < good else [])
             for index, each in enumerate(calls_of(message))
         ]
         return Unit(at, message, tuple(written))
 
-    def with_calls(self, item: Any, calls: Sequence[WrittenCall]) -> Any:
+    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
         made = [
             ToolCall(name=each.name, args=dict(each.args), id=each.id, type="tool_call")
             for each in calls
         ]
         return with_calls(item, made)
 
-    def answer(self, item: Any, call: WrittenCall, text: str) -> Any:
+    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         if item is None:
             return ToolMessage(text, name=call.name, tool_call_id=call.id, status="error")
         same = item.tool_call_id == call.id
