@@ -1,12 +1,12 @@
 """`Mender` and `repair_call`: repair calls without executing them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Unpack
 
 from selfcorrect.model import JSON, Call, Change, JsonObject, change_of
 from selfcorrect.reading.call_object import strict_json
-from selfcorrect.reading.choose import Chosen, read_text
+from selfcorrect.reading.choose import Chosen
 from selfcorrect.setup import Options, build_loop
 from selfcorrect.tools.spec import collect_tools
 from selfcorrect.walk import awalk, walk
@@ -111,6 +111,8 @@ class Mender:
 
     def message(self, message: JsonObject, **beside: JSON) -> Mending:
         """Repair the calls of an assistant's message in OpenAI's form; each by itself."""
+        if message.get("refusal"):
+            beside = {"finish_reason": "refusal", **beside}
         return self.call(message.get("tool_calls") or message.get("content") or "", **beside)
 
     def _inputs(self, given: JSON, beside: JsonObject) -> list[JsonObject]:
@@ -120,20 +122,16 @@ class Mender:
         if not isinstance(given, str):
             return [{"call": given, **beside}]
         one = {"raw": given, **beside}
-        count = _count_calls(given, self._loop.context.offers)
+        if isinstance(strict_json(given), dict):
+            return [one]
+        chosen = self._loop.context.read(given, beside.get("finish_reason"))
+        count = len(chosen.calls) if isinstance(chosen, Chosen) else 1
         return [{**one, "index": index} for index in range(count)] if count > 1 else [one]
 
 
 def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -> Mending:
     """Repair one call; see `Mender`, which is built once for many calls."""
     return Mender(tools, **options).call(given)
-
-
-def _count_calls(text: str, offers: Callable[[str], bool]) -> int:
-    if isinstance(strict_json(text), dict):
-        return 1
-    chosen = read_text(text, offers)
-    return len(chosen.calls) if isinstance(chosen, Chosen) else 1
 
 
 def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:

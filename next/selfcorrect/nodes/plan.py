@@ -1,7 +1,7 @@
 """plan: take the call that came in, or ask the model for one."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import near_name
@@ -12,6 +12,9 @@ from selfcorrect.models.prompts import Prompts
 from selfcorrect.reading.call_object import oversize, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
+
+_NO_ANSWER: Final = ("content_filter", "refusal", "safety", "recitation")
+"""Reasons for which a provider withholds an answer."""
 
 
 async def plan(state: CorrectionState, context: RunContext) -> Update:
@@ -37,6 +40,9 @@ def unknown_tool(name: str, offered: Iterable[str]) -> Finding:
 def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     if (why := oversize(given)) is not None:
         return stop_run("invalid_input", why)
+    beside = state["given"]
+    if beside.get("finish_reason") in _NO_ANSWER or beside.get("tool_choice") == "none":
+        return stop_run("no_call", "No call may be made: the provider or the caller forbids it.")
     call, finding = read_call(given, context.offers)
     current = {"name": call.name, "args": call.args} if finding else call_json(call)
     if finding and call.id is not None:
@@ -50,12 +56,13 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
         finding = text_finding(given, finding, state, context)
         if finding is None:
             return update | stop_run("no_call", "The text holds no call.")
+    findings = [finding] if finding else []
     if call.name not in context.tools and call.name:
-        finding = unknown_tool(call.name, context.tools)
-    if finding is None:
+        findings.append(unknown_tool(call.name, context.tools))
+    if not findings:
         return update | {"outcome": "planned"}
-    note = {"error": [bound(finding["text"], 500)]}
-    return update | {"outcome": "found", "findings": [finding], "note": note}
+    note = {"error": [bound(each["text"], 500) for each in findings]}
+    return update | {"outcome": "found", "findings": findings, "note": note}
 
 
 async def _ask_model(request: str, state: CorrectionState, context: RunContext) -> Update:
