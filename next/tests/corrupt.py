@@ -306,7 +306,7 @@ def rename(r, _tool, draft):
 def say(r, tool, draft):
     """Write words around the text of a call or of its arguments."""
     # Of a tool that reads, a comment in the text is skipped, and the change says so.
-    around = MORE["around"]
+    around = [each for each in MORE["around"] if "effect" not in tool or not COMMENT.search(each)]
     return replace(draft, text=(text := r.choice(around)), meant=None, done=text)
 
 

@@ -53,13 +53,8 @@ def read_json_text(text: str) -> JsonText:
         value = _STRICT.decode(text)
     except (ValueError, RecursionError):
         scanner = Scanner(text)
-        scanner.space()
-        opened = len(scanner.skipped)
         value = scanner.value()
-        inside = len(scanner.skipped)
         scanner.end()
-        if "comment" in (*scanner.skipped[:opened], *scanner.skipped[inside:]):
-            raise JsonTextError("words stand before the value or behind it") from None
         return JsonText(value, tuple(scanner.skipped))
     _check_depth(text, value)
     return JsonText(value)
