@@ -349,6 +349,10 @@ def test_a_text_without_a_call(text):
         ("Do not <think>hm</think> mow()", "Do not", False),
         ("<think>hm</think>mow()", "", True),
         ("```\nmow()\nwater()\n```", "", True),
+        (f"Well:\n```json\n{MOW}\n```\nDone: `water()`.", "Well:\nDone: `water  `.", True),
+        (f"Well:\n<tool_call>\n{MOW}\n</tool_call>\nDone.", "Well:\nDone.", True),
+        (f"Well:\n```\n{MOW}\n```\nBetter:\n```\nwater()\n```\n?", "Well:\nBetter:\n?", True),
+        (f"Well:\n```\n{MOW}\n```\nor\nwater()\nthen.", "Well:\nor\nthen.", False),
         (f'Run:\n<tool_call>{MOW}</tool_call>\n<tool_call>{{"a": 1}}', 'Run:\n"a": 1', False),
     ],
 )
