@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from selfcorrect.effects.again import Record, Request, Verdict, gravest, may_run
 from selfcorrect.effects.effect import acts
@@ -34,9 +34,13 @@ from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import quote
 from selfcorrect.tools.spec import ToolSpec
 
+if TYPE_CHECKING:
+    from selfcorrect.reading.choose import Chosen, NoCall, Unreadable
+
 P = ParamSpec("P")
 T = TypeVar("T")
 MAX_LIVE_RUNS: Final = 1_000
+MAX_TEXTS: Final = 8
 
 
 class SystemTime:
@@ -87,6 +91,7 @@ class RunContext:
         is_async: Whether the run is hosted by async code.
         ask: Asks a person; None where nobody can be asked.
         thread: The host's thread, or None.
+        texts: What was read in the last texts, by text and by why the model stopped.
     """
 
     tools: Mapping[str, ToolSpec]
@@ -106,6 +111,21 @@ class RunContext:
     is_async: bool = False
     ask: Callable[[JSON], Any] | None = None
     thread: str | None = None
+    texts: "dict[tuple[str, str | None], Chosen | NoCall | Unreadable]" = field(
+        default_factory=dict
+    )
+
+    def read(self, text: str, finish_reason: str | None) -> "Chosen | NoCall | Unreadable":
+        """Return the calls of a text; a long one is read once for all who ask."""
+        from selfcorrect.reading.choose import read_text
+        from selfcorrect.repairs.fix_json import keys_in
+
+        if (text, finish_reason) not in self.texts:
+            if len(self.texts) >= MAX_TEXTS:
+                self.texts.clear()
+            found = read_text(text, self.offers, finish_reason, keys_in(self.map.rules))
+            self.texts[text, finish_reason] = found
+        return self.texts[text, finish_reason]
 
     async def sleep(self, seconds: float) -> None:
         """Wait as the host allows."""

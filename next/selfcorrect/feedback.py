@@ -12,6 +12,7 @@ from typing import Final
 
 from selfcorrect.effects.effect import acts
 from selfcorrect.model import Finding, JsonObject, name_place
+from selfcorrect.nodes.plan import is_forbidden
 from selfcorrect.pointer import keys_of
 from selfcorrect.schema.findings import describe, must
 from selfcorrect.schema.slot import subschema
@@ -37,10 +38,10 @@ _KINDS: Final = {
 }
 """What is wrong, by the kind of an error that is not the runtime's own."""
 _OWN: Final = ("InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall")
-_DOUBT: Final = "nobody knows whether the call was done"
+_DOUBT: Final = "Nobody knows whether the call was done."
 _DETAILS: Final = {
     "escalated": "`{tool}` escalates (severity {severity}): {detail}",
-    "limit_reached": "a limit of this run is reached. {detail}",
+    "limit_reached": "A limit of this run is reached. {detail}",
     "terminal_kind": "{detail}",
     "rejected": "{detail}",
     "unavailable": "{detail}",
@@ -55,6 +56,7 @@ _CLOSING: Final = {
     "rejected": "Do not make this call again as it stands.",
     "escalated": "Call again with corrected arguments, or ask the user.",
     "no_call": "Call a tool, or answer the user.",
+    "forbidden": "Answer the user without a call.",
     "question": "Ask the user.",
     "unavailable": "Call again later, or go on without it.",
     # By the code or the class of what the runtime found.
@@ -98,13 +100,15 @@ def text_for_model(
     """
     findings: list[Finding] = state["findings"]
     told = [each for each in findings if not _is_own(each)][:3]
-    sentences = [*_problems(findings, schema or {}), *_details(reason, stop, state)]
+    # What a strategy or a person says stands as it was said.
+    problems, tried = map(_capital, _problems(findings, schema or {})), map(_capital, _tried(state))
+    sentences = [*problems, *_details(reason, stop, state), *tried]
     said = told if words != "hide" else []
     key = _closing(reason, state, is_shown=bool(said), is_declared=is_declared)
     wait = next((each["retry_after"] for each in told if each.get("retry_after")), None)
     key = "wait" if key == "later" and wait else key
     closing = _CLOSING.get(key, "").format(wait=wait)
-    before = _fit([*sentences, *_tried(state)])
+    before = _fit(sentences)
     if said:
         before += " The tool's words, as data:"
     # The closing sentence stands, however long an error is.
@@ -162,7 +166,7 @@ def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
     if pattern:
         yield pattern.format(detail=stop["detail"], tool=name, severity=severity)
     if _is_question(reason, state):
-        yield f"a question is open: {state['question']['question']}"
+        yield f"A question is open: {state['question']['question']}"
 
 
 def _is_lost(state: JsonObject) -> bool:
@@ -215,7 +219,7 @@ def _closing(reason: str, state: JsonObject, *, is_shown: bool, is_declared: boo
     """Return the key of the closing sentence."""
     findings: list[Finding] = state["findings"]
     if reason in ("terminal_kind", "rejected", "no_call"):
-        return reason
+        return "forbidden" if reason == "no_call" and is_forbidden(state["given"]) else reason
     if _is_lost(state):
         return "lost"
     if reason == "refused" and is_declared:
@@ -239,7 +243,7 @@ def _fit(texts: Sequence[str]) -> str:
     """Return the sentences that fit; the first one always does, cut where it is too long."""
     made: list[str] = []
     left = MAX_WORDS
-    unique = list(dict.fromkeys(map(_sentence, filter(None, texts))))
+    unique = list(dict.fromkeys(map(_end, filter(None, texts))))
     for index, text in enumerate(unique):
         parts = text.split()
         if index and len(parts) > left:
@@ -250,10 +254,13 @@ def _fit(texts: Sequence[str]) -> str:
     return bound(" ".join(made), 600)
 
 
-def _sentence(text: str) -> str:
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _end(text: str) -> str:
     text = text.strip()
-    ends = text.endswith((".", "!", "?", "…"))
-    return f"{text[:1].upper()}{text[1:]}{'' if ends else '.'}"
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def _quote_words(text: str, call: str, most: int) -> str:

@@ -1,12 +1,12 @@
 """`Mender` and `repair_call`: repair calls without executing them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Unpack
 
 from selfcorrect.model import JSON, Call, Change, JsonObject, change_of
 from selfcorrect.reading.call_object import strict_json
-from selfcorrect.reading.choose import Chosen, read_text
+from selfcorrect.reading.choose import Chosen
 from selfcorrect.setup import Options, build_loop
 from selfcorrect.tools.spec import collect_tools
 from selfcorrect.walk import awalk, walk
@@ -112,11 +112,12 @@ class Mender:
     def message(self, message: JsonObject, **beside: JSON) -> Mending:
         """Repair the calls of an assistant's message, whatever its form; each by itself.
 
-        The forms are those of `history`. A message without a call is read as text.
+        The forms are those of `history`. A message without a call is read as text. What a
+        provider says of the end of the message counts as `finish_reason`.
         """
-        from selfcorrect.agents.history import read_message
+        from selfcorrect.agents.history import read_message, stop_reason
 
-        return self.call(read_message(message), **beside)
+        return self.call(read_message(message), **{"finish_reason": stop_reason(message), **beside})
 
     def history(self, messages: Sequence[Any]) -> Mending:
         """Make a thread valid: `value` is the thread, `changes` say what was wrong.
@@ -143,20 +144,16 @@ class Mender:
         if not isinstance(given, str):
             return [{"call": given, **beside}]
         one = {"raw": given, **beside}
-        count = _count_calls(given, self._loop.context.offers)
+        if isinstance(strict_json(given), dict):
+            return [one]
+        chosen = self._loop.context.read(given, beside.get("finish_reason"))
+        count = len(chosen.calls) if isinstance(chosen, Chosen) else 1
         return [{**one, "index": index} for index in range(count)] if count > 1 else [one]
 
 
 def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -> Mending:
     """Repair one call; see `Mender`, which is built once for many calls."""
     return Mender(tools, **options).call(given)
-
-
-def _count_calls(text: str, offers: Callable[[str], bool]) -> int:
-    if isinstance(strict_json(text), dict):
-        return 1
-    chosen = read_text(text, offers)
-    return len(chosen.calls) if isinstance(chosen, Chosen) else 1
 
 
 def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:

@@ -50,6 +50,7 @@ class RepairContext:
         attempts: Executions so far.
         model: Asks the model; None where there is none.
         error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
+        reader: Reads the calls of a text for the whole run, or None.
     """
 
     schema: JsonObject = field(default_factory=dict)
@@ -63,6 +64,15 @@ class RepairContext:
     attempts: int = 0
     model: ModelPort | None = None
     error: BaseException | None = None
+    reader: Callable[[str, str | None], Any] | None = None
+
+    def read(self, text: str) -> Any:
+        """Return the calls of a text, as `selfcorrect.reading.choose.read_text` does."""
+        if self.reader is not None:
+            return self.reader(text, self.finish_reason)
+        from selfcorrect.reading.choose import read_text
+
+        return read_text(text, self.offers, self.finish_reason)
 
     def offers(self, name: str) -> bool:
         """Say whether a name is a tool's, whatever its case and separators."""

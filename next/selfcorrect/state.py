@@ -27,6 +27,7 @@ class CorrectionInput(TypedDict, total=False):
         request: What the user asked for.
         messages: The conversation, as messages or dicts.
         finish_reason: Why the model stopped writing, if the host knows.
+        tool_choice: What the caller let the model do: after `none`, nothing is a call.
         index: Which of several calls of the text is meant, from 0.
         message_id: The message that holds the call, where a host has messages.
         task_id: What the call belongs to, where there is no thread.
@@ -37,6 +38,7 @@ class CorrectionInput(TypedDict, total=False):
     request: str | None
     messages: list[JSON]
     finish_reason: str | None
+    tool_choice: str | None
     index: int | None
     message_id: str | None
     task_id: str | None

@@ -7,10 +7,12 @@ import sys
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from selfcorrect import Mender
+from selfcorrect import Mender, SelfCorrection
 from selfcorrect.agents.thread import valid_thread
+from selfcorrect.testing import ScriptedModel
 
 TOOL = {"name": "look", "parameters": {"properties": {"query": {"type": "string"}}}}
 MENDER = Mender([TOOL])
@@ -333,3 +335,57 @@ def test_a_thread_without_langchain_loads_none():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+CALL = [{"id": "a", "type": "function", "function": {"name": "look", "arguments": ARGS}}]
+BLOCK = {"type": "tool_use", "id": "a", "name": "look", "input": {"query": "x"}}
+PART = {"functionCall": {"name": "look", "args": {"query": "x"}}}
+ITEM = {"type": "function_call", "call_id": "a", "name": "look", "arguments": ARGS}
+NO = {"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}
+WITHHELD = {
+    "a refusal": ({"tool_calls": CALL, "refusal": "I cannot"}, {}),
+    "a refusal as text": ({"content": 'look(query="x")', "refusal": "I cannot"}, {}),
+    "a refusal among items": ({"output": [NO, ITEM]}, {}),
+    "a filter": ({"tool_calls": CALL}, {"finish_reason": "content_filter"}),
+    "Anthropic's": ({"content": [BLOCK], "stop_reason": "refusal"}, {}),
+    "Gemini's": ({"parts": [PART], "finishReason": "SAFETY"}, {}),
+    "no call was allowed": ({"tool_calls": CALL}, {"tool_choice": "none"}),
+    "no call was allowed as text": ({"content": 'look(query="x")'}, {"tool_choice": "none"}),
+}
+
+
+@pytest.mark.parametrize("what", WITHHELD)
+def test_what_a_provider_withholds_is_no_call(what):
+    message, beside = WITHHELD[what]
+    found = MENDER.message({"role": "assistant", **message}, **beside)
+    assert (found.ready, found.reason) == ((), "no_call")
+    free = {k: v for k, v in message.items() if k not in ("refusal", "stop_reason", "finishReason")}
+    if what != "a refusal among items":
+        assert MENDER.message({"role": "assistant", **free}).ready
+
+
+def test_an_agent_makes_no_call_that_a_provider_withholds():
+    ran = []
+
+    def look(query: str) -> str:
+        """Look."""
+        ran.append(query)
+        return "found"
+
+    text = '<tool_call>{"name": "look", "arguments": {"query": "x"}}</tool_call>'
+    calls = [{"name": "look", "args": {"query": "x"}, "id": "a", "type": "tool_call"}]
+    refusal = [{"type": "refusal", "refusal": "I cannot"}]
+    turns = [
+        AIMessage(written, tool_calls=made, **ends)
+        for written, made in ((text, []), ("", calls))
+        for ends in (
+            {"response_metadata": {"finish_reason": "content_filter"}},
+            {"response_metadata": {"finish_reason": "SAFETY"}},
+            {"additional_kwargs": {"refusal": "I cannot"}},
+        )
+    ]
+    for turn in [*turns, AIMessage(refusal, tool_calls=calls)]:
+        model = ScriptedModel([turn, "done"])
+        agent = create_agent(model, [look], middleware=[SelfCorrection()])
+        assert "found" not in str(agent.invoke({"messages": "hi"}))
+    assert ran == []

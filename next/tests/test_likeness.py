@@ -145,6 +145,22 @@ def test_a_placeholder_means_the_one_tool_that_takes_the_arguments_and_reads():
     assert meant_tool("func1", reads, args={}) is None
 
 
+def test_signs_in_place_of_a_name_mean_the_one_tool_with_exactly_these_arguments():
+    acts, other = tool("lend_book", None, "", "title"), tool("find_author", None, "", "surname")
+    args = {"title": "Emma"}
+    assert meant_tool("[{", acts, other, args=args) == ("lend_book", Safety.INFERRED)
+    assert meant_tool("[{", acts, tool("sell_book", None, "", "title"), args=args) is None
+    assert meant_tool("[{", acts, args={"Title": "Emma"}) is None
+    assert meant_tool("func1", acts, args=args) is None
+    assert meant_tool("[{", tool("drop_book", "destructive", "", "title"), args=args) is None
+
+
+def test_a_name_between_two_others_means_none_of_them():
+    offered = [tool("get_user", "read_only"), tool("get_usar", "read_only")]
+    assert meant_tool("get_usr", offered[0]) == ("get_user", Safety.INFERRED)
+    assert meant_tool("get_usr", *offered) is None
+
+
 def test_a_tool_that_destroys_is_meant_by_no_likeness_and_stays_a_rival():
     destroys = tool("delete_orders", "destructive")
     assert meant_tool("delete_odrers", destroys) is None
@@ -172,6 +188,10 @@ KEYS = [
     (["run"], ["dry_run"], False, ["dry_run"], {}),
     (["city"], ["cities"], False, [], {"city": "cities"}),
     (["city"], ["cities"], True, [], {}),
+    (["grades"], ["gradeDict"], True, ["gradeDict"], {"grades": "gradeDict"}),
+    (["title"], ["title_str"], True, [], {"title": "title_str"}),
+    (["params_city"], ["city"], True, [], {"params_city": "city"}),
+    (["date"], ["start_date", "end_date"], False, ["start_date"], {}),
     (["arg1"], ["query"], True, ["query"], {"arg1": "query"}),
     (["arg1"], ["a", "b"], False, ["a", "b"], {}),
     (["resource"], ["reIsouXrce"], True, [], {"resource": "reIsouXrce"}),

@@ -63,3 +63,32 @@ def test_each_call_has_a_result_of_its_own():
     assert (missing.outcome, missing.args, missing.id) == ("ask", None, "c2")
     assert "`flower`" in missing.for_model
     assert repair_call("Shall I plant roses?", [TOOL]).calls == ()
+
+
+def test_a_call_inside_of_a_call_of_no_tool_is_the_call():
+    given = {"name": "call_tool", "args": {"tool_name": "plant", "args": {"flower": "rose"}}}
+    found = repair_call(given, [TOOL])
+    assert [(each.name, each.args) for each in found.ready] == [("plant", {"flower": "rose"})]
+    assert [each.path for each in found.changes] == ["/name", "/args"]
+    given["args"]["when"] = "tomorrow"
+    assert repair_call(given, [TOOL]).ready == ()
+
+
+def test_a_name_and_arguments_are_repaired_together():
+    found = repair_call({"name": "Plant", "arguments": "{'flower': 'rose'}"}, [TOOL])
+    assert [(each.name, each.args) for each in found.ready] == [("plant", {"flower": "rose"})]
+
+
+@pytest.mark.parametrize(
+    "beside", [{"finish_reason": "content_filter"}, {"tool_choice": "none"}, {"refusal": "No."}]
+)
+def test_what_is_withheld_or_forbidden_is_no_call(beside):
+    message = {"content": "plant(flower='rose')", "refusal": beside.pop("refusal", None)}
+    assert Mender([TOOL]).message(message, **beside).reason == "no_call"
+
+
+def test_two_calls_of_a_text_share_no_object():
+    mender = Mender([TOOL])
+    first, second = (mender.call("plant(flower='rose', rows=2)").ready[0] for _ in range(2))
+    assert first == second
+    assert first.args is not second.args

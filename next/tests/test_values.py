@@ -35,8 +35,13 @@ def repair(schema, written, *, acts=True, name="q", classes=UNASKED):
     return repair_arguments({name: written}, slot, Allow(EVERY, classes, acts))
 
 
+PAIR = {**many(NUMBER), "description": "The latitude and the longitude of a place"}
 READ = [
     (INTEGER, "5", 5, "exact convert-type"),
+    (PAIR, {"latitude": 5, "longitude": 7}, [5, 7], "inferred unwrap-value"),
+    (many(TEXT), {"item": ["a", "b"]}, ["a", "b"], "exact unwrap-value"),
+    (many(TEXT), {"type": "list", "items": ["a"]}, ["a"], "exact unwrap-value"),
+    (listed("scenic view", "camping"), "Scenic views", "scenic view", "inferred correct-enum"),
     (INTEGER, " -5 ", -5, "exact convert-type"),
     (INTEGER, "\N{MINUS SIGN}5", -5, "exact convert-type"),
     (INTEGER, "5.00", 5, "exact convert-type"),
@@ -210,6 +215,11 @@ REFUSED = [
     (INTEGER, {"refund": 5}),
     (INTEGER, {"value": 5, "unless": "bob agrees"}),
     (INTEGER, {"type": "refund", "value": 5}),
+    (PAIR, {"longitude": 7, "latitude": 5}),
+    (PAIR, {"latitude": 5, "longitude": 7, "height": 9}),
+    (many(NUMBER), {"latitude": 5, "longitude": 7}),
+    (many(TEXT), "<item>a</item><item>b</item>"),
+    (listed("week", "month"), "weeks"),
     ({"type": "object"}, '{"a": 1, "a": 2}'),
     ({"type": "object"}, '{"a": 1} but only if bob agrees'),
     ({"type": "object"}, "{'a': __import__('os')}"),

@@ -7,7 +7,7 @@ decides which answer stands behind which call, and the form puts the units toget
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from selfcorrect.agents.forms import (
     ANTHROPIC,
@@ -100,6 +100,19 @@ def read_message(message: JsonObject) -> list[JsonDict] | str:
         ]
     parts = [part for each in messages for part in _parts(each)]
     return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+
+
+def stop_reason(message: JsonObject) -> str | None:
+    """Return why the provider ended a message, in the words of OpenAI's chat; None if unknown."""
+    output = message.get("output")
+    messages = output if isinstance(output, list) else [message]
+    if any(each.get("refusal") for m in messages for each in (m, *_parts(m))):
+        return "refusal"
+    said = next((message[key] for key in _STOPS if isinstance(message.get(key), str)), "").lower()
+    return "length" if said in ("max_tokens", "max_output_tokens") else said or None
+
+
+_STOPS: Final = ("finish_reason", "stop_reason", "finishReason")
 
 
 def _parts(message: JsonObject) -> list[JsonDict]:

@@ -12,12 +12,11 @@ from langchain_core.messages import AIMessage, ToolCall
 from selfcorrect.context import RunContext
 from selfcorrect.model import JSON, Call, JsonDict
 from selfcorrect.names import letters, same_words
+from selfcorrect.nodes.plan import is_forbidden
 
 if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen
 
-_NO_CALL: Final = ("content_filter", "refusal", "safety", "SAFETY", "guardrail_intervened")
-"""Stop reasons after which a text is no call, whatever it says."""
 _REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _CUT: Final = ("length", "max_tokens", "max_output_tokens", "model_length")
 _OPENERS: Final = re.compile(r"[{<(\[]")
@@ -58,7 +57,7 @@ def read_text_calls(
         may_call: Whether a text may count as a call here.
     """
     text, reason = turn.text, stop_reason(turn)
-    if reason in _NO_CALL or turn.additional_kwargs.get("refusal"):
+    if is_forbidden({"finish_reason": reason}):
         return ""
     from selfcorrect.reading.choose import Chosen, NoCall, may_read, read_text
 
@@ -79,7 +78,11 @@ def read_text_calls(
 
 
 def stop_reason(turn: AIMessage) -> str | None:
-    """Return why the model stopped writing, if its provider says so."""
+    """Return why the model stopped writing, if its provider says so; a refusal comes first."""
+    blocks = turn.content if isinstance(turn.content, list) else []
+    refusals = (each.get("refusal") for each in blocks if isinstance(each, dict))
+    if turn.additional_kwargs.get("refusal") or any(refusals):
+        return "refusal"
     said = turn.response_metadata
     found = next((said[key] for key in _REASONS if said.get(key)), None)
     return found or (said.get("incomplete_details") or {}).get("reason")

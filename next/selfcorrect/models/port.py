@@ -4,9 +4,12 @@ import inspect
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from selfcorrect.model import JSON, JsonDict, JsonObject
+
+MAX_ANSWER: Final = 100_000
+"""Characters of an answer that are read: what is longer is no repair."""
 
 
 @dataclass(slots=True)
@@ -27,7 +30,7 @@ class ModelPort:
 
     async def ask_json(self, system: str, user: str) -> JsonDict | None:
         """Return the JSON object that the model answers, or None where it answers none."""
-        text = text_of(await self.ask(self.model, system, user))
+        text = text_of(await self.ask(self.model, system, user))[:MAX_ANSWER]
         begin, end = text.find("{"), text.rfind("}")
         try:
             found: JSON = json.loads(text[begin : end + 1])

@@ -1,17 +1,27 @@
 """plan: take the call that came in, or ask the model for one."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import near_name
 from selfcorrect.limits import count
-from selfcorrect.model import JSON, Finding, call_json, own_finding
+from selfcorrect.model import JSON, Finding, JsonObject, call_json, own_finding
 from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.reading.call_object import oversize, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
+
+_NO_ANSWER: Final = (
+    "content_filter",
+    "refusal",
+    "safety",
+    "recitation",
+    "prohibited_content",
+    "guardrail_intervened",
+)
+"""Reasons for which a provider withholds an answer, in small letters."""
 
 
 async def plan(state: CorrectionState, context: RunContext) -> Update:
@@ -34,9 +44,17 @@ def unknown_tool(name: str, offered: Iterable[str]) -> Finding:
     return own_finding("UnknownTool", "unknown_tool", text, "/name")
 
 
+def is_forbidden(given: JsonObject) -> bool:
+    """Say whether what came is no call, whatever it says: it was withheld, or none was allowed."""
+    reason = str(given.get("finish_reason")).lower()
+    return reason in _NO_ANSWER or given.get("tool_choice") == "none"
+
+
 def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     if (why := oversize(given)) is not None:
         return stop_run("invalid_input", why)
+    if is_forbidden(state["given"]):
+        return stop_run("no_call", "No call may be made: the provider or the caller forbids it.")
     call, finding = read_call(given, context.offers)
     current = {"name": call.name, "args": call.args} if finding else call_json(call)
     if finding and call.id is not None:
@@ -50,12 +68,13 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
         finding = text_finding(given, finding, state, context)
         if finding is None:
             return update | stop_run("no_call", "The text holds no call.")
+    findings = [finding] if finding else []
     if call.name not in context.tools and call.name:
-        finding = unknown_tool(call.name, context.tools)
-    if finding is None:
+        findings.append(unknown_tool(call.name, context.tools))
+    if not findings:
         return update | {"outcome": "planned"}
-    note = {"error": [bound(finding["text"], 500)]}
-    return update | {"outcome": "found", "findings": [finding], "note": note}
+    note = {"error": [bound(each["text"], 500) for each in findings]}
+    return update | {"outcome": "found", "findings": findings, "note": note}
 
 
 async def _ask_model(request: str, state: CorrectionState, context: RunContext) -> Update:

@@ -169,6 +169,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         len(state["attempts"]),
         port if context.model is not None else None,
         _error(state, context),
+        context.read,
     )
     started = context.clock.monotonic()
     try:

@@ -2,8 +2,7 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.model import Finding, own_finding
-from selfcorrect.reading.choose import NoCall, Unreadable, may_read, read_text
-from selfcorrect.repairs.fix_json import keys_in
+from selfcorrect.reading.choose import NoCall, Unreadable, may_read
 from selfcorrect.state import CorrectionState
 
 
@@ -19,8 +18,7 @@ def text_finding(
         context: Its parts.
     """
     given = state["given"]
-    keys = keys_in(context.map.rules)
-    chosen = read_text(text, context.offers, given.get("finish_reason"), keys)
+    chosen = context.read(text, given.get("finish_reason"))
     if isinstance(chosen, Unreadable):
         code = "cut" if given.get("finish_reason") == "length" else "malformed_json"
         return own_finding("MalformedCall", code, chosen.reason, "")

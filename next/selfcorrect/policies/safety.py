@@ -79,7 +79,19 @@ def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]
     values = [each for each in _leaves(change.after) if len(each) > 1]
     known = json.dumps(list(trusted), ensure_ascii=False, default=repr).casefold()
     told = " ".join(untrusted).casefold()
-    return any(each in told and each not in known for each in values)
+    return any(_stands_in(each, told) and not _stands_in(each, known) for each in values)
+
+
+def _stands_in(value: str, text: str) -> bool:
+    """Say whether a text holds a value as a whole: 50 does not stand in 500."""
+    start = text.find(value)
+    while start >= 0:
+        end = start + len(value)
+        around = text[start - 1 : start] + text[end : end + 1]
+        if not any(char.isalnum() for char in around):
+            return True
+        start = text.find(value, start + 1)
+    return False
 
 
 def _leaves(value: JSON) -> list[str]:

@@ -83,27 +83,24 @@ def _read_form(
     from selfcorrect.reading.json_calls import CallTextError, read_json_calls
 
     try:
-        found = read_json_calls(dict(value), is_tool)
+        found = read_json_calls(dict(value), is_tool, decode=_decode)
     except CallTextError as error:
         return _unreadable("", given, str(error))
     if len(found) != 1:
         return _unreadable("", given, "it is not one call")
-    call, raw = found[0], _text_of_arguments(value)
-    if raw is not None and raw.strip() and not isinstance(strict_json(raw), Mapping):
-        why = f"the arguments of {call.name[:80]!r} are not a JSON object"
-        return _unreadable(call.name, raw, why, call.id)
+    call = found[0]
     if not isinstance(call.arguments, Mapping):
-        return _unreadable(call.name, call.arguments, "the arguments are not an object", call.id)
+        why = f"the arguments of {call.name[:80]!r} are not a JSON object"
+        return _unreadable(call.name, call.arguments, why, call.id)
     return Call(call.name, call.arguments, call.id), None
 
 
-def _text_of_arguments(value: JsonObject) -> str | None:
-    from selfcorrect.reading.json_calls import ToolCallKeys
-
-    inner = value.get("function")
-    holder = inner if isinstance(inner, Mapping) else value
-    held = (holder[key] for key in ToolCallKeys().arguments if key in holder)
-    return next((each for each in held if isinstance(each, str)), None)
+def _decode(arguments: JSON) -> tuple[JSON, tuple[str, ...]]:
+    """Return the object that strict JSON writes; whatever deviates stays a text."""
+    if arguments is None or (isinstance(arguments, str) and not arguments.strip()):
+        return {}, ()
+    value = strict_json(arguments) if isinstance(arguments, str) else arguments
+    return (value if isinstance(value, Mapping) else arguments), ()
 
 
 def _named(call: Call, given: Any) -> tuple[Call, Finding | None]:

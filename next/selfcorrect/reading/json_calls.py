@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_text import read_json_text
@@ -50,6 +50,8 @@ class ToolCallKeys:
 
 
 USUAL_KEYS: Final = ToolCallKeys()
+Decode: TypeAlias = Callable[[JSON], tuple[JSON, tuple[str, ...]]]
+"""Returns arguments and what was skipped in their text; what is no JSON stays a text."""
 
 
 def read_json_calls(
@@ -57,16 +59,24 @@ def read_json_calls(
     is_tool: Callable[[str], bool],
     skipped: tuple[str, ...] = (),
     keys: ToolCallKeys = USUAL_KEYS,
+    decode: Decode | None = None,
 ) -> tuple[TextCall, ...]:
     """Return the calls that a value consists of; none if it is anything else.
 
     >>> read_json_calls({"name": "f", "arguments": '{"a": 1}'}, bool)[0].arguments
     {'a': 1}
 
+    Args:
+        value: The value.
+        is_tool: Whether a name is the name of a tool.
+        skipped: What was skipped around it.
+        keys: The keys under which a call holds its parts.
+        decode: Reads arguments that are given as text; left out, all that a model may write.
+
     Raises:
         CallTextError: If the value names a known tool and holds more than a call.
     """
-    return _Reader(is_tool, skipped, keys).read(value)
+    return _Reader(is_tool, skipped, keys, decode or _arguments).read(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,7 @@ class _Reader:
     is_tool: Callable[[str], bool]
     skipped: tuple[str, ...]
     keys: ToolCallKeys
+    decode: Decode
 
     def read(self, value: JSON, outer_id: JSON = None) -> tuple[TextCall, ...]:
         if isinstance(value, list):
@@ -96,7 +107,7 @@ class _Reader:
         held = [key for key in self.keys.arguments if key in rest]
         if not name or not (held or self.is_tool(name)):
             return ()
-        arguments, skipped = _arguments(rest.pop(held[0])) if held else ({}, ())
+        arguments, skipped = self.decode(rest.pop(held[0])) if held else ({}, ())
         if isinstance(arguments, dict) and {"type", "properties"} <= arguments.keys():
             return ()  # the definition of a tool
         if rest and self.is_tool(name):

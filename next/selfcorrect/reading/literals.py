@@ -27,7 +27,8 @@ def read_string(text: str, at: int, mark: str) -> tuple[str, int, list[str]]:
     start = at + len(mark)
     if mark == '"':
         plain = _PLAIN.match(text, start)
-        if plain and text.startswith('"', plain.end()):
+        ends = plain and text.startswith('"', plain.end())
+        if plain and ends and not _PHRASE.match(text, plain.end()):
             return plain[0], plain.end() + 1, []
     close = _QUOTES.get(mark, mark)
     end, skipped = _string_end(text, start, close)
@@ -79,9 +80,13 @@ def _string_end(text: str, at: int, close: str) -> tuple[int, list[str]]:
     skipped: list[str] = []
     while found := _ENDS[close].match(text, at):
         at = found.end()
-        if not _APOSTROPHE.match(text, at - 1):
+        if _APOSTROPHE.match(text, at - 1):
+            skipped.append("apostrophe")
+        elif phrase := _PHRASE.match(text, at - 1):
+            at = phrase.end()
+            skipped.append("inner quote")
+        else:
             return at, skipped
-        skipped.append("apostrophe")
     return refuse("a text is cut off", at)
 
 
@@ -111,6 +116,10 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 # Between two letters, where neither an operator nor a second literal of Python follows.
 _APOSTROPHE: Final = re.compile(
     rf"(?<=[^\W\d_])['’](?!(?:{'|'.join(keyword.kwlist)})\b|[rbufRBUF]{{1,2}}['\"])[^\W\d_]"
+)
+# `say "hi" now`: quotes around words inside of a text, where nothing that follows ends a value.
+_PHRASE: Final = re.compile(
+    r"""(?<=[\s(])"(?=[^\W_])[^"\\\n]{1,200}(?<=[^\s"])"(?=\s+[^\s"',:}\])])"""
 )
 _ESCAPE: Final = re.compile(r"(?s)(?:\\u[0-9a-fA-F]{4})+|\\.")
 _ESCAPES: Final = {**dict(zip("bfnrt", "\b\f\n\r\t", strict=True)), '"': '"', "\\": "\\", "/": "/"}

@@ -129,11 +129,7 @@ class _Pass:
         """Yield the value as each way makes it."""
         for branch in slot.branches:
             yield self.value(written, branch, place, depth + 1)
-        if (
-            isinstance(written, Mapping)
-            and slot.takes("object")
-            and (slot.properties or not slot.is_open)
-        ):
+        if isinstance(written, Mapping) and slot.takes("object") and slot.names_keys:
             yield (whole := self.object(written, slot, place, depth))
             if not whole.problems:
                 return

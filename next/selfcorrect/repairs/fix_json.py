@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,8 +18,8 @@ from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.strategy_map.match import PlacedRule
 
-_DOUBTS: Final = frozenset({"comment", "inner closer"})
-"""What was cut off, or holds words: no tool that acts is called on it."""
+_DOUBTS: Final = frozenset({"comment", "inner closer", "inner quote"})
+"""What was cut off, holds words or ends nowhere for sure: no tool that acts is called on it."""
 _FENCE: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 _NOTHING: Final = ("", "null", "none", "{}", "[]")
 
@@ -43,8 +44,11 @@ class FixJson:
             return GiveUp("the arguments are no text")
         if call.name:
             return _read_arguments(call, text, context)
-        keys = ToolCallKeys.with_more(self.id_keys, self.name_keys, self.arguments_keys)
-        chosen = read_text(text, context.offers, context.finish_reason, keys)
+        own = (self.id_keys, self.name_keys, self.arguments_keys)
+        chosen = context.read(text)
+        if any(own):
+            keys = ToolCallKeys.with_more(*own)
+            chosen = read_text(text, context.offers, context.finish_reason, keys)
         if isinstance(chosen, Unreadable):
             return GiveUp(chosen.reason)
         if not isinstance(chosen, Chosen) or context.index >= len(chosen.calls):
@@ -86,7 +90,8 @@ def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Re
     is_sure = skipped <= NOTATION and not around and not found.positional
     safety = Safety.EXACT if is_sure else Safety.INFERRED
     reason = f"read with {', '.join(sorted(skipped))}" if skipped else "read from the text"
-    changes = [Change(ARGS, text, dict(args), safety, reason)]
+    # The reading is kept for whoever asks again: what runs is a copy.
+    changes = [Change(ARGS, text, deepcopy(dict(args)), safety, reason)]
     if found.name:
         changes.insert(0, Change("/name", "", found.name, Safety.EXACT, "read from the text"))
     return Changed(changes)

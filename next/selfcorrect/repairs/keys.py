@@ -72,7 +72,7 @@ def match_keys(
         (key, name): price
         for key, value in strangers.items()
         for name, slot in holes.items()
-        if (price := compare.price(key, slot, strict=False)) < OTHER and reads(value, slot)
+        if (price := compare.price(key, slot, rival=True)) < OTHER and reads(value, slot)
     }
     # Rivals count by the loosest likeness; an argument of a tool that acts needs the strictest.
     leads, ties = _find_leads(near)
@@ -123,8 +123,11 @@ class _Comparison:
     _: KW_ONLY
     is_large: bool
 
-    def price(self, key: str, slot: Slot, *, strict: bool) -> float:
-        """Return how far a key is from an argument; in strict comparison only spelling counts."""
+    def price(self, key: str, slot: Slot, *, strict: bool = False, rival: bool = False) -> float:
+        """Return how far a key is from an argument; in strict comparison only spelling counts.
+
+        As a rival an argument counts by a part of its name too, whether it is needed or not.
+        """
         if key in self.synonyms:
             return SAME if self.synonyms[key] == slot.name else OTHER
         if self.is_large or len(key) > LONGEST:
@@ -143,7 +146,7 @@ class _Comparison:
             return ALIKE if ours == theirs and "array" in slot.kinds else found
         if sorted(ours) == sorted(theirs) and len(ours) < 3:
             return ALIKE
-        return _PART if slot.required and _is_part(set(ours), set(theirs)) else found
+        return _PART if (slot.required or rival) and _is_part(set(ours), set(theirs)) else found
 
 
 _SCALARS: Final = frozenset({"int", "obj", "object", "str", "string"})

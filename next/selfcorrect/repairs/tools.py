@@ -17,7 +17,7 @@ from selfcorrect.values.readings import Allow
 LEAD: Final = 0.2
 """How much nearer a name must be to its tool than to the next one."""
 _SEVERAL: Final = 3
-_MOST_TYPOS: Final = 8
+_MOST_TYPOS: Final = 2
 MAX_TOOLS: Final = 500
 """Tools beyond which a name is compared by its letters alone."""
 _NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
@@ -114,7 +114,9 @@ def _has_rival(written: str, name: str, tools: Mapping[str, OfferedTool]) -> boo
     """Say whether another tool is as few letters away, though its name is no word."""
     away = typos(letters(written), letters(name), _MOST_TYPOS)
     others = (letters(each) for each in tools if each != name)
-    return any(typos(letters(written), each, away) <= away for each in others)
+    return away <= _MOST_TYPOS and any(
+        typos(letters(written), each, away) <= away for each in others
+    )
 
 
 def _space(name: str) -> str:

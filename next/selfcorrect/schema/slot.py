@@ -115,6 +115,11 @@ class Slot:
         """Whether an object may hold keys that it does not name."""
         return self.view.get("additionalProperties", True) is not False
 
+    @property
+    def names_keys(self) -> bool:
+        """Whether it says anything of the keys of an object."""
+        return bool(self.properties) or self.view.get("additionalProperties", True) is not True
+
     @cached_property
     def properties(self) -> Mapping[str, Slot]:
         """The places of its arguments, by name."""

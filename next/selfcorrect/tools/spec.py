@@ -142,6 +142,10 @@ class ToolSpec:
     def _slot(self) -> Slot:
         return Slot.of(self.parameters)
 
+    def is_valid(self, args: JSON) -> bool:
+        """Say whether arguments fit the schema as they stand."""
+        return self.slot.accepts(args)
+
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments."""
         return self.checker.findings(args)

@@ -15,6 +15,7 @@ _OPENERS: Final = ("[", "{", "(")
 _SEPARATORS: Final = (r"\s*\n\s*", r"\s*;\s*", r"\s*\|\s*", r"\s*,\s*")
 _PLACEHOLDER: Final = re.compile(r"[\W_]*|\$\{?\w+\}?|<[^<>]*>")
 _GROUP: Final = re.compile(r"\d,\d{3}(?!\d)")
+_ELEMENT: Final = re.compile(r"<(\w+)>.*</\1>", re.DOTALL)
 _DECIMAL: Final = re.compile(r"[+-]?\d+,\d+")
 
 
@@ -40,15 +41,16 @@ def _into_list(value: JSON, item: Slot) -> Iterator[Reading]:
         return
     text = value.strip()
     inside = nested(text) if text[:1] in _OPENERS else ABSENT
-    # What is a list already only has to be parsed.
-    if len(text) > _LONGEST or isinstance(inside, list):
+    # What is a list already only has to be parsed, and elements of markup are no text.
+    if len(text) > _LONGEST or isinstance(inside, list) or _ELEMENT.search(text):
         return
     # 1,5 may be one number, and so may the beginning of 1,000, 2.
     is_fraction = "number" in item.kinds and _DECIMAL.fullmatch(text)
     if is_fraction or (_GROUP.search(text) and (", " in text or ",0" in text)):
         return
     is_plain = text[:1] not in _OPENERS and not any(re.search(each, text) for each in _SEPARATORS)
-    if (is_plain and _is_item(text)) or isinstance(inside, dict):
+    is_object = isinstance(inside, dict) and not item.accepts(value)
+    if (is_plain and _is_item(text)) or is_object:
         yield Reading([value], Safety.EXACT, "wrap-list")
         return
     parts = _parts(text)

@@ -49,7 +49,9 @@ def read_wrapped(value: JSON, slot: Slot) -> Iterator[Reading]:
     is_place = key == "value" or (slot.name and same_words(key, slot.name))
     # Beside a type, these are the words of a schema that was filled in.
     is_schema = len(value) == 2 and key in ("properties", "items")
-    if is_place or is_schema or (key == "items" and isinstance(inner, list)):
+    # A list that was XML keeps the name of its elements.
+    is_list = key == "item" and "array" in slot.kinds
+    if is_place or is_schema or is_list or (key == "items" and isinstance(inner, list)):
         yield Reading(inner, Safety.EXACT, "unwrap-value")
 
 
