@@ -265,11 +265,9 @@ def _end(text: str) -> str:
 
 def _quote_words(text: str, call: str, most: int) -> str:
     """Return a tool's words as data: no page's markup, no stack, no path of the tool's machine."""
-    text = _PATHS.sub(
-        lambda found: found[0] if found[0] in call else found[1],
-        _STACK.sub("", _text_of_page(text)),
-    )
-    shown = _shorten(release(text.strip(), 64_000), most)
+    seen = _STACK.sub("", _text_of_page(text)).strip() or text
+    seen = _PATHS.sub(lambda found: found[0] if found[0] in call else found[1], seen)
+    shown = _shorten(release(seen, 64_000), most)
     while len(data := json.dumps(shown, ensure_ascii=False)) > most:
         # A quotation mark or a line end takes two characters as data.
         shown = _shorten(shown, len(shown) * most // len(data))
@@ -293,7 +291,7 @@ def _text_of_page(text: str) -> str:
 
 
 _PAGE: Final = re.compile(r"\s{0,20}<(?:!doctype html|html)\b", re.IGNORECASE)
-_TAGS: Final = re.compile(r"<(script|style)\b.*?(?:</\1>|\Z)|<[^>]*>", re.IGNORECASE | re.DOTALL)
+_TAGS: Final = re.compile(r"<(script|style)\b.*?(?:</\1>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _STACK: Final = re.compile(
     r"^Traceback \(most recent call last\):\n(?:[ \t].*\n?)+|\n[ \t]+at [^\n]+", re.MULTILINE
 )

@@ -71,8 +71,7 @@ def describe(schema: JsonObject) -> str:
     """
     for code in ("enum", "const", "format", "pattern", "type"):
         if code in schema:
-            full = f"format.{schema[code]}" if code == "format" else code
-            return must(full, schema[code]).removeprefix("must be ")
+            return must(code, schema[code]).removeprefix("must be ")
     return ""
 
 
@@ -91,7 +90,7 @@ def must(code: str, value: JSON) -> str:
         options = [_quote(item) for item in listed[:20]]
         rest = f" or {len(listed) - 20} more" if len(listed) > 20 else ""
         return f"must be one of {', '.join(options)}{rest}"
-    if code.startswith("format."):
+    if code.partition(".")[0] == "format":
         return f"must be {_EXAMPLES.get(value, f'in the format {value}')}"
     words = _SENTENCES.get(code, f"breaks the rule {code!r} of the schema")
     sentence = words.format(value if code == "pattern" else _quote(value))
