@@ -58,10 +58,14 @@ def start_call(
     if written and written["shown"] == call["args"]:
         start = written["given"]
     reason = stop_reason(turn) if turn else None
+    # Where messages have no ids, the same call in a later message is another one.
+    message_id = turn.id if turn and turn.id else f"#{len(messages) - len(behind)}"
+    if "raw" in start:
+        # A text gives its calls no ids, and two equal calls in it are two.
+        message_id = f"{message_id} {call_id}"
     given = {
         **start,
-        # In a thread whose messages have no ids, the same call in a later message is another.
-        "message_id": turn.id if turn and turn.id else f"#{len(messages) - len(behind)}",
+        "message_id": message_id,
         "request": last_request(messages),
         "messages": messages,
         "finish_reason": "length" if is_cut(reason) else reason,

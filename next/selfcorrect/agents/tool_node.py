@@ -28,6 +28,8 @@ from selfcorrect.walk import awalk, walk
 _Kind = Literal["list", "dict", "tool_calls"]
 _WITH_CONTEXT: Final = "tool_call_with_context"
 """LangGraph's type of an input that is one call and its state."""
+_RUNTIME: Final = "__pregel_runtime"
+"""LangGraph's key for where a tool finds the store, the context and the stream."""
 
 
 class SelfCorrectingToolNode(ToolNode):
@@ -151,11 +153,11 @@ class SelfCorrectingToolNode(ToolNode):
 
     def _call(self, call_id: str, config: RunnableConfig) -> Any:
         turn = _TURN.get()
-        return super()._func(turn.one(call_id), config, turn.runtime)
+        return super()._func(turn.one(call_id), turn.hosted(config), turn.runtime)
 
     async def _acall(self, call_id: str, config: RunnableConfig) -> Any:
         turn = _TURN.get()
-        return await super()._afunc(turn.one(call_id), config, turn.runtime)
+        return await super()._afunc(turn.one(call_id), turn.hosted(config), turn.runtime)
 
     def _run_task(self, call_id: str, config: RunnableConfig) -> JsonDict:
         try:
@@ -237,6 +239,14 @@ class _NodeTurn:
         call = self.calls[call_id]
         return {"__type": _WITH_CONTEXT, "tool_call": call, "state": self.state, "kind": self.kind}
 
+    def hosted(self, config: RunnableConfig) -> RunnableConfig:
+        """Return the config of a task with the runtime of the node.
+
+        What a tool streams would else stay in the graph of the tasks.
+        """
+        configurable = {**(config.get("configurable") or {}), _RUNTIME: self.runtime}
+        return {**config, "configurable": configurable}
+
 
 _TURN: Final[ContextVar[_NodeTurn]] = ContextVar("selfcorrect_node_turn")
 
@@ -258,7 +268,7 @@ def _task_graph(run: Callable[..., Any], arun: Callable[..., Any]) -> Any:
     graph.add_node("call", RunnableLambda(run, arun))
     graph.add_edge(START, "collect")
     graph.add_edge("call", "collect")
-    return graph.compile()
+    return graph.compile(name="calls")
 
 
 def _collect(state: _Outputs) -> Command[Any]:

@@ -5,6 +5,7 @@ count as effects only where the caller trusts the server.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import Any, Final
 
 from selfcorrect.effects.effect import Effect
@@ -74,12 +75,11 @@ def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
 
 async def _list_tools(session: Any) -> list[JsonDict]:
     """Return the tools of all pages; a cursor that comes again ends the list."""
-    from mcp.types import PaginatedRequestParams
-
+    types = _mcp_types()
     found: list[JsonDict] = []
     cursors: list[str] = []
     for _ in range(_MOST_PAGES):
-        params = PaginatedRequestParams(cursor=cursors[-1]) if cursors else None
+        params = types.PaginatedRequestParams(cursor=cursors[-1]) if cursors else None
         page = await session.list_tools(params=params)
         for tool in page.tools:
             listed = tool.model_dump(exclude_none=True)
@@ -92,8 +92,9 @@ async def _list_tools(session: Any) -> list[JsonDict]:
 
 
 def _caller(session: Any, name: str) -> Callable[..., Any]:
-    from mcp import types
     from pydantic import RootModel
+
+    types = _mcp_types()
 
     async def call(**args: Any) -> JSON:
         params = types.CallToolRequestParams(name=name, arguments=args)
@@ -103,6 +104,11 @@ def _caller(session: Any, name: str) -> Callable[..., Any]:
         return _value_of(answer.root)
 
     return call
+
+
+def _mcp_types() -> Any:
+    """Return the SDK's types; who holds a session has the SDK."""
+    return import_module("mcp.types")
 
 
 def _value_of(result: JsonObject) -> JSON:
