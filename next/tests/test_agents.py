@@ -519,6 +519,21 @@ def test_a_text_holds_several_calls_and_thoughts_of_the_model_stay():
     assert out[1].content == blocks[:1]
 
 
+TWICE = {
+    "tags": PAYS + PAYS,
+    "Python": "[pay(q=7), pay(q=7)]",
+    "JSON": '[{"name": "pay", "arguments": {"q": 7}}, {"name": "pay", "arguments": {"q": 7}}]',
+}
+
+
+@both
+@pytest.mark.parametrize("name", TWICE)
+def test_two_equal_calls_in_one_text_are_two_calls(is_async, name):
+    pay, ran = payer()
+    out = play(make([TWICE[name], "done"], [pay]), is_async)
+    assert (len(ran), len(answers(out))) == (2, 2)
+
+
 def test_a_call_in_a_text_is_looked_at_by_the_policy_of_a_person_behind_it():
     class Edits(AgentMiddleware):
         def after_model(self, state, runtime):

@@ -129,6 +129,8 @@ def test_imports_lead_downwards():
     wrong = []
     for path in files(PACKAGE):
         home = path.relative_to(PACKAGE).parts[0]
+        # `integrations` is the documented home of what these two hold.
+        others = hosts - {home} - ({"agents", "watching"} if home == "integrations" else set())
         for node in ast.parse(path.read_text("utf-8")).body:
             if not isinstance(node, ast.Import | ast.ImportFrom):
                 continue
@@ -137,6 +139,6 @@ def test_imports_lead_downwards():
                 parts = name.split(".")
                 if parts[0] == "langgraph" and home not in allowed:
                     wrong.append(f"{path.name}: {name}")
-                if parts[0] == "selfcorrect" and len(parts) > 1 and parts[1] in hosts - {home}:
+                if parts[0] == "selfcorrect" and len(parts) > 1 and parts[1] in others:
                     wrong.append(f"{path.name}: {name}")
     assert [each for each in wrong if not each.startswith("__main__")] == []

@@ -9,6 +9,7 @@ from langgraph.types import Command
 
 from selfcorrect.agents.ending import SOURCE
 from selfcorrect.model import JSON, JsonObject
+from selfcorrect.tools.error_value import value_of_content
 from selfcorrect.tools.run import plain
 
 PLACEHOLDER: Final = "(no answer)"
@@ -57,13 +58,7 @@ def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
 
 def value_in(message: ToolMessage | None) -> JSON:
     """Return what a message says as plain JSON: an object where its text is the JSON of one."""
-    content = message.content if message else None
-    if isinstance(content, str) and content.startswith("{"):
-        try:
-            content = json.loads(content)
-        except (ValueError, RecursionError):
-            return content
-    return plain(content)
+    return plain(value_of_content(message.content if message else None))
 
 
 def last_turn(messages: Sequence[AnyMessage]) -> tuple[AIMessage | None, list[AnyMessage]]:

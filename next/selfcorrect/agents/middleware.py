@@ -35,7 +35,7 @@ from selfcorrect.agents.model_turn import (
     with_made_calls,
 )
 from selfcorrect.agents.stream import tap_stream
-from selfcorrect.agents.tool_call import start_call
+from selfcorrect.agents.tool_call import start_call, thread_of
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
@@ -194,7 +194,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
     ) -> ToolMessage | Command[Any]:
         """Walk the loop with one call; return its one answer."""
-        run = start_call(request, handler, self._loops, is_async=False)
+        run = start_call(request, handler, self._loops, thread_of(request.state), is_async=False)
         if isinstance(run, ToolMessage):
             return run
         with run.hosted():
@@ -207,7 +207,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
         """Like `wrap_tool_call`."""
-        run = start_call(request, handler, self._loops, is_async=True)
+        run = start_call(request, handler, self._loops, thread_of(request.state), is_async=True)
         if isinstance(run, ToolMessage):
             return run
         with run.hosted():

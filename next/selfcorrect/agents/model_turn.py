@@ -1,6 +1,7 @@
 """What the model answered: its calls are made readable; a turn without one may not be the end."""
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final, TypedDict
 from uuid import uuid4
 
@@ -80,7 +81,7 @@ def with_readable_calls(message: AIMessage) -> tuple[AIMessage, dict[str, Start]
     for index, call in enumerate(calls_of(message)):
         call_id = call["id"] or ""
         if not call_id or call_id in calls:
-            call_id = call["id"] = f"call_{uuid4().hex[:12]}"
+            call_id = call["id"] = _new_id(message, index)
         calls[call_id] = call
         if index >= len(message.tool_calls):
             malformed = message.invalid_tool_calls[index - len(message.tool_calls)]
@@ -88,6 +89,12 @@ def with_readable_calls(message: AIMessage) -> tuple[AIMessage, dict[str, Start]
             start = {"call": {"name": call["name"], "args": text, "id": call_id}}
             starts[call_id] = Start(shown={}, given=start)
     return with_calls(message, list(calls.values())), starts
+
+
+def _new_id(message: AIMessage, index: int) -> str:
+    """Return an id for a call; the same when a node runs again from its top."""
+    place = f"{message.id or uuid4()} {index}"
+    return f"call_{sha256(place.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def unread_messages(

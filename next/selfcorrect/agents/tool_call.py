@@ -1,9 +1,11 @@
 """What a tool answered: one call of a turn, from the thread into the loop and back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AnyMessage, ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
@@ -12,39 +14,69 @@ from selfcorrect.agents.model_turn import TURN, Turn
 from selfcorrect.agents.text_calls import is_cut, stop_reason
 from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JsonDict, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """What a host knows around a call.
+
+    Attributes:
+        messages: The thread; each call of its last turn has an id of its own.
+        turn: What is known of the calls of that turn.
+        run: The run of the agent, where the host is one.
+    """
+
+    messages: Sequence[AnyMessage]
+    turn: Turn
+    run: AgentRun | None = None
+
+
+def thread_of(state: JsonObject) -> Thread:
+    """Return what the state of an agent says around a call."""
+    known: Turn = state.get(TURN) or Turn(starts={}, words={})
+    return Thread(state["messages"], known, state.get(RUN))
 
 
 def start_call(
     request: ToolCallRequest,
     handler: Callable[[ToolCallRequest], Any],
     loops: HostedLoops,
+    thread: Thread,
     *,
     is_async: bool,
 ) -> ToolRun | ToolMessage:
     """Return the run of a call, or the answer that the call has already."""
-    state, call = request.state, request.tool_call
-    messages = state["messages"]
+    call, messages = request.tool_call, thread.messages
     if (answer := answer_to(call["id"], messages)) is not None:
         return answer
-    known: Turn = state.get(TURN) or Turn(starts={}, words={})
-    run: AgentRun | None = state.get(RUN)
-    turn, _ = last_turn(messages)
-    call_id, message_id = call["id"] or "", turn.id if turn else None
+    turn, behind = last_turn(messages)
+    call_id = call["id"] or ""
     start: JsonDict = {"call": {"name": call["name"], "args": call["args"], "id": call_id}}
     # Another middleware, or a person, may have edited the call already.
-    if (written := known["starts"].get(call_id)) and written["shown"] == call["args"]:
+    written = thread.turn["starts"].get(call_id)
+    if written and written["shown"] == call["args"]:
         start = written["given"]
-    thread = (request.runtime.config.get("configurable") or {}).get("thread_id")
     reason = stop_reason(turn) if turn else None
+    # Where messages have no ids, the same call in a later message is another one.
+    message_id = turn.id if turn and turn.id else f"#{len(messages) - len(behind)}"
+    if "raw" in start:
+        # A text gives its calls no ids, and two equal calls in it are two.
+        message_id = f"{message_id} {call_id}"
     given = {
         **start,
         "message_id": message_id,
         "request": last_request(messages),
         "messages": messages,
         "finish_reason": "length" if is_cut(reason) else reason,
-        # What the ledger remembers belongs to the thread, else to this run of the agent.
-        "task_id": str(thread or (run.id if run else message_id)),
+        "task_id": _scope(request, thread.run),
     }
     loop = loops.loop_for(request, is_async=is_async)
-    return ToolRun(loop, given, request, handler, known["words"].get(call_id))
+    return ToolRun(loop, given, request, handler, thread.turn["words"].get(call_id))
+
+
+def _scope(request: ToolCallRequest, run: AgentRun | None) -> str:
+    """Return what the ledger's memory belongs to: the thread, else this run of the host."""
+    config = request.runtime.config.get("configurable") or {}
+    task = str(config.get("checkpoint_ns") or "").partition("|")[0]
+    return str(config.get("thread_id") or (run.id if run else task) or uuid4().hex)

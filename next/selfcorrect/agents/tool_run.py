@@ -19,7 +19,7 @@ from selfcorrect.errors import ArgumentsError, CorrectionFailed, EscalationError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop
-from selfcorrect.tools.spec import ToolOptions, ToolSpec, collect_tools
+from selfcorrect.tools.spec import ToolOptions, ToolSpec, collect_tools, metadata_of
 
 _MAX_TOOL_SETS: Final = 64
 _CHECKPOINTER: Final = "__pregel_checkpointer"
@@ -232,5 +232,5 @@ def _validate(schema: Any, args: JsonDict) -> None:
 def _declared(tool: BaseTool) -> ToolOptions:
     """Return what the function behind a tool declares, with the tool's own metadata over it."""
     function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
-    said = {**(getattr(function, "metadata", None) or {}), **(tool.metadata or {})}
+    said = {**metadata_of(function), **metadata_of(tool)}
     return cast("ToolOptions", {key: said[key] for key in _DECLARED if key in said})

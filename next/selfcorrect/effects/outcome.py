@@ -58,8 +58,11 @@ def chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def status_of(error: object) -> int | None:
-    """Return the HTTP status that an exception or its response carries as a field, or None."""
-    for holder in (error, field_of(error, "response")):
+    """Return the HTTP status that an exception or its response carries as a field, or None.
+
+    A code of JSON-RPC, as clients of MCP raise it, counts as the status that says the same.
+    """
+    for holder in (error, field_of(error, "response"), field_of(error, "error")):
         for name in ("status_code", "status", "code"):
             value = field_of(holder, name)
             if isinstance(value, str) and value.isdecimal() and len(value) == 3:
@@ -67,6 +70,8 @@ def status_of(error: object) -> int | None:
             # A status below 100 is an exit code or a count.
             if type(value) is int and 100 <= value < 600:
                 return value
+            if type(value) is int and value in _JSON_RPC:
+                return _REFUSED_REQUESTS.get(value, 500)
     return None
 
 
@@ -78,6 +83,9 @@ def field_of(holder: object, name: str) -> Any:
         return None
 
 
+_JSON_RPC: Final = range(-32768, -31999)
+"""The reserved codes; most of them leave open whether the request was carried out."""
+_REFUSED_REQUESTS: Final = {-32700: 400, -32600: 400, -32601: 404, -32602: 422, -32002: 404}
 _NO_ANSWER: Final = frozenset({408, 499})
 _UNCLEAR: Final = frozenset({409, 412, 424})
 """Statuses that may speak of an equal request before, or of a part of this one."""

@@ -1,5 +1,6 @@
 """Says whether a returned value is an error, by structure alone."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -18,6 +19,23 @@ def error_in(value: JSON) -> str | None:
         if value.get(key):
             return _text(value[key])
     return _text(value)
+
+
+def value_of_content(content: JSON) -> JSON:
+    """Return what an answer says: an object, where its one text is the JSON of an object.
+
+    >>> value_of_content([{"type": "text", "text": '{"seats": 2}'}]), value_of_content("2 seats")
+    ({'seats': 2}, '2 seats')
+    """
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], Mapping):
+        text = content[0].get("text")
+        content = text if isinstance(text, str) else content
+    if isinstance(content, str) and content.startswith("{"):
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError):
+            return content
+    return content
 
 
 _SIGNS: Final[tuple[Callable[[JsonObject], bool], ...]] = (

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol, TypedDict, Unpack, cast
 from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
 from selfcorrect.errors import ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
-from selfcorrect.model import JSON, Finding, JsonObject
+from selfcorrect.model import JSON, Finding, JsonDict, JsonObject
 from selfcorrect.schema.check import Checker
 from selfcorrect.schema.slot import Slot
 
@@ -155,6 +155,10 @@ _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
 _NO_PARAMETERS: Final = {"type": "object", "properties": {}}
 
 
+MCP_HINTS: Final = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"))
+"""Keys of metadata that show that an MCP server wrote it; its word is no declaration."""
+
+
 class DeclaredEffect(Protocol):
     """What a map says of the tools that match a glob."""
 
@@ -213,14 +217,18 @@ def _with_effect(spec: ToolSpec, effects: Mapping[str, DeclaredEffect]) -> ToolS
     return spec
 
 
+def metadata_of(tool: Any) -> JsonObject:
+    """Return what the author of a tool says of it; nothing where an MCP server says it."""
+    found = getattr(tool, "metadata", None)
+    if not isinstance(found, Mapping) or not MCP_HINTS.isdisjoint(found):
+        return {}
+    return found
+
+
 def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
     """Return the options, with what the tool itself says behind them."""
-    metadata = getattr(tool, "metadata", None)
-    known = {
-        key: metadata[key]
-        for key in ("effect", "atomic")
-        if isinstance(metadata, Mapping) and key in metadata
-    }
+    metadata = metadata_of(tool)
+    known: JsonDict = {key: metadata[key] for key in ("effect", "atomic") if key in metadata}
     for home in (tool, getattr(tool, "func", None), getattr(tool, "coroutine", None)):
         if isinstance(found := getattr(home, "on_error", None), OnError):
             known["on_error"] = found

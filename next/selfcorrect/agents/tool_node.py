@@ -1,0 +1,289 @@
+"""`SelfCorrectingToolNode`: the tool node of graphs that are built by hand with LangGraph."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from operator import or_
+from typing import Annotated, Any, Final, Literal, TypedDict, Unpack, cast
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.tools import BaseTool
+from langgraph.errors import GraphBubbleUp
+from langgraph.graph import START, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.runtime import Runtime
+from langgraph.types import Command, Send
+
+from selfcorrect.agents.answers import last_turn
+from selfcorrect.agents.model_turn import Turn, with_readable_calls
+from selfcorrect.agents.thread import answer_to, open_calls
+from selfcorrect.agents.tool_call import Thread, start_call
+from selfcorrect.agents.tool_run import HostedLoops, ToolRun
+from selfcorrect.model import JsonDict
+from selfcorrect.setup import Options, build_loop
+from selfcorrect.walk import awalk, walk
+
+_Kind = Literal["list", "dict", "tool_calls"]
+_WITH_CONTEXT: Final = "tool_call_with_context"
+"""LangGraph's type of an input that is one call and its state."""
+_RUNTIME: Final = "__pregel_runtime"
+"""LangGraph's key for where a tool finds the store, the context and the stream."""
+
+
+class SelfCorrectingToolNode(ToolNode):
+    """Runs the open calls of the last turn, as `ToolNode` does, and repairs those that fail.
+
+    Takes and gives what `ToolNode` takes and gives. Each call is a task of its own: it asks, is
+    answered, fails and is resumed alone. A call that has an answer is not executed again. Calls
+    that LangChain could not parse are repaired or answered too, and the message that holds them is
+    replaced by one with readable calls; route to the node by `calls_condition`.
+
+    Args:
+        tools: LangChain tools, or functions.
+        messages_key: Where the state holds the messages.
+        name: The name of the node.
+        tags: The tags of the node.
+        ask_person: Whether a question interrupts the graph; this needs a checkpointer.
+        on_trail: Called after each call; see `AgentOptions`.
+        **options: See `Options`.
+
+    Raises:
+        GraphSetupError: If a tool or an option is unusable.
+        MapError: If the map is unusable.
+
+    >>> from langgraph.graph import MessagesState
+    >>> def double(n: int) -> str:
+    ...     '''Double a number.'''
+    ...     return str(2 * n)
+    >>> graph = StateGraph(MessagesState).add_node("tools", SelfCorrectingToolNode([double]))
+    >>> turn = AIMessage("", tool_calls=[{"name": "duoble", "args": {"N": "21"}, "id": "c1"}])
+    >>> graph.add_edge(START, "tools").compile().invoke({"messages": [turn]})["messages"][-1].text
+    '42'
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[BaseTool | Callable[..., Any]],
+        *,
+        messages_key: str = "messages",
+        name: str = "tools",
+        tags: list[str] | None = None,
+        ask_person: bool = False,
+        on_trail: Callable[[JsonDict], object] | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(
+            tools,
+            name=name,
+            tags=tags,
+            # The loop decides about errors; what it lets through is meant to be raised.
+            handle_tool_errors=False,
+            messages_key=messages_key,
+            wrap_tool_call=self._walk,
+            awrap_tool_call=self._awalk,
+        )
+        self._loops = HostedLoops(build_loop((), options), ask_person=ask_person)
+        # Unusable tools are found here, not by the first call.
+        self._loops.loop_with(list(self.tools_by_name.values()))
+        self._on_trail = on_trail
+        self._tasks = _task_graph(self._run_task, self._arun_task)
+
+    def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
+        turn = self._read(input, config, runtime)
+        token = _TURN.set(turn)
+        try:
+            if len(turn.calls) > 1:
+                found = self._tasks.invoke({"outputs": {}}, config)["outputs"]
+            else:
+                found = {key: self._call(key, config) for key in turn.calls}
+        finally:
+            _TURN.reset(token)
+        return self._join(turn, found)
+
+    async def _afunc(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
+        turn = self._read(input, config, runtime)
+        token = _TURN.set(turn)
+        try:
+            if len(turn.calls) > 1:
+                found = (await self._tasks.ainvoke({"outputs": {}}, config))["outputs"]
+            else:
+                found = {key: await self._acall(key, config) for key in turn.calls}
+        finally:
+            _TURN.reset(token)
+        return self._join(turn, found)
+
+    def _parse_input(self, input: Any) -> tuple[list[ToolCall], _Kind]:  # noqa: A002
+        calls, kind = super()._parse_input(input)
+        # One call of ours is checked by the form that the whole input had.
+        return calls, input.get("kind", kind) if isinstance(input, dict) else kind
+
+    def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
+        calls, kind = super()._parse_input(given)
+        state = self._extract_state(given, config)
+        messages = _messages_in(state, self._messages_key)
+        turn, behind = last_turn(messages)
+        thread, renewed = Thread(messages, Turn(starts={}, words={})), None
+        if turn is not None:
+            readable, starts = with_readable_calls(turn)
+            before = messages[: len(messages) - len(behind) - 1]
+            thread = Thread([*before, readable, *behind], Turn(starts=starts, words={}))
+            # Without an id the message would be added, not replaced.
+            renewed = readable if readable is not turn and turn.id else None
+        if kind == "tool_calls":
+            own = [each for each in calls if answer_to(each["id"], messages) is None]
+            return _NodeTurn(_by_id(own), kind, state, runtime, thread)
+        return _NodeTurn(_by_id(open_calls(thread.messages)), kind, state, runtime, thread, renewed)
+
+    def _join(self, turn: "_NodeTurn", found: Mapping[str, Any]) -> Any:
+        """Return what the calls came to, in the form of the input."""
+        outputs = [each for key in turn.calls for each in self._parts(found[key])]
+        renewed = [turn.renewed] if turn.renewed is not None else []
+        return self._combine_tool_outputs(cast("Any", [*renewed, *outputs]), turn.kind)
+
+    def _parts(self, output: Any) -> Iterator[ToolMessage | Command[Any]]:
+        for part in output if isinstance(output, list) else [output]:
+            if isinstance(part, dict):
+                yield from part[self._messages_key]
+            elif isinstance(part, list):
+                yield from part
+            else:
+                yield part
+
+    def _call(self, call_id: str, config: RunnableConfig) -> Any:
+        turn = _TURN.get()
+        return super()._func(turn.one(call_id), turn.hosted(config), turn.runtime)
+
+    async def _acall(self, call_id: str, config: RunnableConfig) -> Any:
+        turn = _TURN.get()
+        return await super()._afunc(turn.one(call_id), turn.hosted(config), turn.runtime)
+
+    def _run_task(self, call_id: str, config: RunnableConfig) -> JsonDict:
+        try:
+            return {"outputs": {call_id: self._call(call_id, config)}}
+        except GraphBubbleUp:
+            raise
+        except Exception as error:
+            # Raised here, it would cancel the other calls.
+            _TURN.get().errors.append(error)
+            return {}
+
+    async def _arun_task(self, call_id: str, config: RunnableConfig) -> JsonDict:
+        try:
+            return {"outputs": {call_id: await self._acall(call_id, config)}}
+        except GraphBubbleUp:
+            raise
+        except Exception as error:
+            _TURN.get().errors.append(error)
+            return {}
+
+    def _walk(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+        run = start_call(request, handler, self._loops, _TURN.get().thread, is_async=False)
+        if isinstance(run, ToolMessage):
+            return run
+        with run.hosted():
+            run.out = walk(run.loop, run.given)
+        return self._end(run)
+
+    async def _awalk(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
+    ) -> Any:
+        run = start_call(request, handler, self._loops, _TURN.get().thread, is_async=True)
+        if isinstance(run, ToolMessage):
+            return run
+        with run.hosted():
+            run.out = await awalk(run.loop, run.given)
+        return self._end(run)
+
+    def _end(self, run: ToolRun) -> Any:
+        if self._on_trail is not None:
+            self._on_trail(run.record())
+        return run.answer()
+
+
+def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
+    """Route to `tools` where the last turn has an open call, a malformed one too; else to the end.
+
+    >>> malformed = {"name": "f", "args": "{'x': 1}", "id": "c1", "error": "no JSON"}
+    >>> calls_condition([AIMessage("", invalid_tool_calls=[malformed])])
+    'tools'
+    """
+    return "tools" if open_calls(_messages_in(state, messages_key)) else "__end__"
+
+
+@dataclass(frozen=True, slots=True)
+class _NodeTurn:
+    """One run of the node.
+
+    Attributes:
+        calls: The calls to run, by id.
+        kind: The form of the input, and so of the output.
+        state: What tools get injected.
+        runtime: The runtime of the node.
+        thread: What the loop is told around a call.
+        renewed: The message that takes the place of one with malformed calls, or None.
+        errors: What calls raised.
+    """
+
+    calls: Mapping[str, ToolCall]
+    kind: _Kind
+    state: Any
+    runtime: Runtime[Any]
+    thread: Thread
+    renewed: AIMessage | None = None
+    errors: list[Exception] = field(default_factory=list)
+
+    def one(self, call_id: str) -> JsonDict:
+        """Return the input of one call."""
+        call = self.calls[call_id]
+        return {"__type": _WITH_CONTEXT, "tool_call": call, "state": self.state, "kind": self.kind}
+
+    def hosted(self, config: RunnableConfig) -> RunnableConfig:
+        """Return the config of a task with the runtime of the node.
+
+        What a tool streams would else stay in the graph of the tasks.
+        """
+        configurable = {**(config.get("configurable") or {}), _RUNTIME: self.runtime}
+        return {**config, "configurable": configurable}
+
+
+_TURN: Final[ContextVar[_NodeTurn]] = ContextVar("selfcorrect_node_turn")
+
+
+class _Outputs(TypedDict):
+    """The state of the tasks: what calls came to, by id."""
+
+    outputs: Annotated[dict[str, Any], or_]
+
+
+def _task_graph(run: Callable[..., Any], arun: Callable[..., Any]) -> Any:
+    """Return the graph in which each call of a turn is a task; a checkpointer keeps what is done.
+
+    A call that raised, or was cut off by a crash, is a task again when the node is resumed; the
+    ledger says whether it may run.
+    """
+    graph = StateGraph(_Outputs)
+    graph.add_node("collect", _collect, destinations=("call",))
+    graph.add_node("call", RunnableLambda(run, arun))
+    graph.add_edge(START, "collect")
+    graph.add_edge("call", "collect")
+    return graph.compile(name="calls")
+
+
+def _collect(state: _Outputs) -> Command[Any]:
+    turn = _TURN.get()
+    if turn.errors:
+        raise turn.errors[0]
+    return Command(goto=[Send("call", key) for key in turn.calls if key not in state["outputs"]])
+
+
+def _by_id(calls: Sequence[ToolCall]) -> dict[str, ToolCall]:
+    return {call["id"] or "": call for call in calls}
+
+
+def _messages_in(state: Any, key: str) -> list[AnyMessage]:
+    if isinstance(state, list):
+        return state
+    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    return list(found or ())

@@ -1,0 +1,1 @@
+"""Homes of what connects the loop to other frameworks; each module loads its own library."""

@@ -1,0 +1,133 @@
+"""Tools of MCP servers: called once, their errors told apart, their hints believed on request.
+
+Whoever wrote a tool that deletes can also write that it only reads. So the annotations of a server
+count as effects only where the caller trusts the server.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import Any, Final
+
+from selfcorrect.effects.effect import Effect
+from selfcorrect.errors import ToolDefinitionError
+from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.tools.error_value import value_of_content
+from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec
+
+_MOST_PAGES: Final = 100
+_SHOWN: Final = ("name", "description", "inputSchema")
+"""What counts of a listed tool, beside its hints."""
+_NO_SERVERS: Final = frozenset(ToolOptions.__annotations__) | MCP_HINTS
+"""Keys of metadata that mean nothing where a server wrote them."""
+_EFFECTS: Final[tuple[tuple[str, bool, Effect], ...]] = (
+    ("readOnlyHint", True, "read_only"),
+    ("destructiveHint", True, "destructive"),
+    ("idempotentHint", True, "idempotent"),
+    ("destructiveHint", False, "mutating"),
+)
+"""Which effect a hint stands for; the first that a server gives counts."""
+
+
+async def session_tools(
+    session: Any, *, seconds: float | None = None, trust: bool = False
+) -> list[ToolSpec]:
+    """Return the tools of an MCP session, for `build_graph` or `Mender`.
+
+    The value of a call is the server's structured content, else its text, else its blocks. What
+    its output schema says is not checked: a call that is done would look as if it had failed.
+
+    Args:
+        session: An initialised `mcp.ClientSession`.
+        seconds: How long one call may take; a call that takes longer is lost.
+        trust: Whether the annotations of the server count as effects.
+
+    Raises:
+        ToolDefinitionError: If a schema is unusable, or the list of tools does not end.
+    """
+    return [
+        ToolSpec.from_schema(
+            {key: tool[key] for key in _SHOWN if key in tool},
+            _caller(session, tool["name"]),
+            effect=_effect_of(tool.get("annotations") or {}) if trust else None,
+            timeout=seconds,
+        )
+        for tool in await _list_tools(session)
+    ]
+
+
+def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
+    """Return copies of the tools of langchain-mcp-adapters, for agents, tool nodes and graphs.
+
+    Args:
+        tools: What `load_mcp_tools` or `MultiServerMCPClient.get_tools` returned.
+        trust: Whether the annotations of the server count as effects.
+
+    >>> from langchain_core.tools import StructuredTool
+    >>> def find(q: str) -> str:
+    ...     '''Find.'''
+    ...     return q
+    >>> listed = StructuredTool.from_function(find, metadata={"readOnlyHint": True})
+    >>> [tool.metadata for tool in adapter_tools([listed], trust=True)]
+    [{'effect': 'read_only'}]
+    """
+    return [_with_effect(tool, trust=trust) for tool in tools]
+
+
+async def _list_tools(session: Any) -> list[JsonDict]:
+    """Return the tools of all pages; a cursor that comes again ends the list."""
+    types = _mcp_types()
+    found: list[JsonDict] = []
+    cursors: list[str] = []
+    for _ in range(_MOST_PAGES):
+        params = types.PaginatedRequestParams(cursor=cursors[-1]) if cursors else None
+        page = await session.list_tools(params=params)
+        for tool in page.tools:
+            listed = tool.model_dump(exclude_none=True)
+            if listed not in found:
+                found.append(listed)
+        if not page.nextCursor or page.nextCursor in cursors:
+            return found
+        cursors.append(page.nextCursor)
+    raise ToolDefinitionError(f"the server's list of tools has more than {_MOST_PAGES} pages")
+
+
+def _caller(session: Any, name: str) -> Callable[..., Any]:
+    from pydantic import RootModel
+
+    types = _mcp_types()
+
+    async def call(**args: Any) -> JSON:
+        params = types.CallToolRequestParams(name=name, arguments=args)
+        request = types.ClientRequest(types.CallToolRequest(params=params))
+        # `call_tool` would check the output schema, and refuse results that the SDK cannot model.
+        answer = await session.send_request(request, RootModel[Any])
+        return _value_of(answer.root)
+
+    return call
+
+
+def _mcp_types() -> Any:
+    """Return the SDK's types; who holds a session has the SDK."""
+    return import_module("mcp.types")
+
+
+def _value_of(result: JsonObject) -> JSON:
+    if result.get("isError") not in (None, False):
+        # The loop reads it as the error that it is.
+        said = result.get("content") or result.get("structuredContent")
+        return {"isError": True, "content": said or "the tool reported an error"}
+    if (structured := result.get("structuredContent")) is not None:
+        return structured
+    return value_of_content(result.get("content", dict(result)))
+
+
+def _with_effect(tool: Any, *, trust: bool) -> Any:
+    said = tool.metadata or {}
+    metadata = {key: item for key, item in said.items() if key not in _NO_SERVERS}
+    if trust and (effect := _effect_of(said)) is not None:
+        metadata["effect"] = effect
+    return tool.model_copy(update={"metadata": metadata})
+
+
+def _effect_of(hints: Mapping[str, Any]) -> Effect | None:
+    return next((effect for hint, said, effect in _EFFECTS if hints.get(hint) is said), None)
