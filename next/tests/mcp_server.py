@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-LOG, PAGES = Path(sys.argv[1]), sys.argv[2]
+LOG, PAGES = (Path(sys.argv[1]), sys.argv[2]) if __name__ == "__main__" else (None, "all")
 
 
 def text(words, **more):
@@ -71,17 +71,22 @@ def call(number, name, args):
     return {"id": number, "error" if "code" in answer else "result": answer}
 
 
-for line in sys.stdin:
-    asked = json.loads(line)
-    method, params, number = asked.get("method"), asked.get("params") or {}, asked.get("id")
-    reply = None if number is None else {"id": number, "result": {}}
-    if method == "initialize":
-        about = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
-        reply["result"] = {**about, "serverInfo": {"name": "raw", "version": "1"}}
-    elif method == "tools/list":
-        reply["result"] = page(params.get("cursor"))
-    elif method == "tools/call":
-        reply = call(number, params["name"], params["arguments"])
-    if reply is not None:
-        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **reply}) + "\n")
-        sys.stdout.flush()
+def serve():
+    for line in sys.stdin:
+        asked = json.loads(line)
+        method, params, number = asked.get("method"), asked.get("params") or {}, asked.get("id")
+        reply = None if number is None else {"id": number, "result": {}}
+        if method == "initialize":
+            about = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}}
+            reply["result"] = {**about, "serverInfo": {"name": "raw", "version": "1"}}
+        elif method == "tools/list":
+            reply["result"] = page(params.get("cursor"))
+        elif method == "tools/call":
+            reply = call(number, params["name"], params["arguments"])
+        if reply is not None:
+            sys.stdout.write(json.dumps({"jsonrpc": "2.0", **reply}) + "\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    serve()

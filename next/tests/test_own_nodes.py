@@ -38,7 +38,7 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("options", "words"), MISTAKES, ids=str)
+@pytest.mark.parametrize(("options", "words"), MISTAKES)
 def test_a_mistake_raises_when_the_graph_is_built(options, words):
     with pytest.raises(GraphSetupError) as caught:
         build_graph([Tool().spec], **options)

@@ -23,8 +23,11 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
     # A wait is never cut short: the service has said when it can answer at the earliest.
     wait = state["wait"] or 0.0
     left = (limits.seconds or float("inf")) - counts.get("seconds", 0.0)
-    if not 0 <= wait <= min(limits.wait, left):
-        return stop_run("limit_reached", f"The error asks to wait {wait:g} s, longer than allowed.")
+    if not 0 <= wait <= limits.wait:
+        longest = f"{limits.wait:g} s"
+        return stop_run("limit_reached", f"The next try has to wait longer than {longest}.")
+    if wait > left:
+        return stop_run("limit_reached", "The next try has to wait longer than the run may last.")
     if wait > 0:
         await context.sleep(wait)
     note = {"wait": wait, "attempt": len(state["attempts"]) + 1}
