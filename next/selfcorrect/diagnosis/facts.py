@@ -1,5 +1,7 @@
 """Reads what an exception carries as structure: its classes, status, code and wait."""
 
+import builtins
+import errno
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -27,6 +29,29 @@ def finding_of(error: BaseException) -> Finding:
         "paths": [],
         "constraint": {},
         "retry_after": _first(layers, _wait_of),
+    }
+
+
+def recorded_finding(
+    text: str,
+    exception: str | None = None,
+    status: int | str | None = None,
+    code: str | None = None,
+) -> Finding:
+    """Return what a log or another process shows of an error."""
+    known = getattr(builtins, (exception or "").rpartition(".")[2], None)
+    is_known = isinstance(known, type) and issubclass(known, BaseException)
+    types = [*_class_names(known)] if is_known and known else []
+    if isinstance(status, str) and status.isdecimal() and len(status) == 3:
+        status = int(status)
+    return {
+        "text": text,
+        "types": list(dict.fromkeys([*([exception] if exception else []), *types])),
+        "status": status,
+        "code": code,
+        "paths": [],
+        "constraint": {},
+        "retry_after": None,
     }
 
 

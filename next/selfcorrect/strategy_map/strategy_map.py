@@ -2,19 +2,24 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from selfcorrect.errors import MapError
-from selfcorrect.model import Category, ErrorKind, Finding, JsonObject
-from selfcorrect.pointer import pointer
+from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonObject
+from selfcorrect.strategy_map.answer import Answer, is_own
 from selfcorrect.strategy_map.document import ErrorRule, MapPolicy, ReadingPolicy, ToolEffect
 from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
 from selfcorrect.strategy_map.match import Matcher, PlacedRule
 from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
 from selfcorrect.strategy_map.registry import BoundStrategy
 
+if TYPE_CHECKING:
+    from selfcorrect.diagnosis.clues import Clues
+
+_OWN: Final = (1.0, "schema")
 _NO_RULE: Final = ErrorRule(id="none")
 
 
@@ -103,35 +108,102 @@ class StrategyMap:
     def __repr__(self) -> str:
         return f"<StrategyMap {self.name}: {len(self.rules)} rules>"
 
-    def diagnose(self, finding: Finding, tool: str | None = None) -> Finding:
+    def diagnose(
+        self,
+        finding: Finding,
+        tool: str | None = None,
+        *,
+        args: JSON = None,
+        schema: JsonObject | None = None,
+        acts: bool = False,
+    ) -> Finding:
         """Complete a finding: kind, category, captures, rule, ladder, places and wait.
 
         The first rule that matches decides; what it does not say of kind, category and
-        arguments the next one says.
+        arguments the next one says, and what none of them says the reading of the error.
+
+        Args:
+            finding: What is wrong.
+            tool: The tool's name.
+            args: The arguments of the call.
+            schema: Their schema.
+            acts: Whether the tool has side effects: then no word of the error makes it run again.
         """
-        first: PlacedRule | None = None
-        captures: dict[str, str] = {}
-        kind: ErrorKind | None = None
-        category: Category | None = None
-        paths = finding.get("paths") or []
+        said = self.ask_rules(finding, tool)
+        if is_own(finding):
+            return self._complete(finding, said, said.kind, said.category, _OWN)
+        from selfcorrect.diagnosis.reading import FAULTLESS, paths_of, read
+
+        clues, facts = self.gather(finding, said, tool, args=args, schema=schema)
+        source = "rule" if facts.first and facts.first.rule.match else "structure"
+        reading = read(clues, facts.kind, facts.category, source)
+        kind, category = reading.kind, reading.category
+        is_backed = any(not each.rule.match and each.rule.kind == kind for each in said.met)
+        wait, words = clues.wait, not acts
+        if wait is None and words and kind in RETRYABLE:
+            wait = _seconds(facts.captures) or clues.spoken_wait
+        more: Finding = {
+            "paths": facts.paths or ([] if kind in FAULTLESS else paths_of(clues)),
+            "constraint": clues.constraint if words and kind not in FAULTLESS else {},
+            "retry_after": wait,
+        }
+        about = (reading.confidence, reading.witness)
+        found = self._complete({**finding, **more}, facts, kind, category, about)
+        own = facts.first is not None and facts.first.rule.repair is not None
+        if acts and kind in RETRYABLE and not is_backed and not own:
+            # Words alone never make a tool act again.
+            found["ladder"] = []
+        return found
+
+    def gather(
+        self,
+        finding: Finding,
+        said: Answer,
+        tool: str | None = None,
+        *,
+        args: JSON = None,
+        schema: JsonObject | None = None,
+    ) -> "tuple[Clues, Answer]":
+        """Return what an error shows, and what the rules say to that too."""
+        from selfcorrect.diagnosis.clues import clues_of
+        from selfcorrect.diagnosis.reading import own_words
+
+        clues = clues_of(finding, args, schema)
+        # What advises reads the error's own sentence, and nothing behind it.
+        facts = replace(said, hints=())
+        for code in dict.fromkeys([*clues.codes[:3], None]):
+            facts = facts.join(self.ask_rules(own_words(finding, clues, code), tool))
+        hints = tuple((str(each.rule.kind), str(each.rule.category or "")) for each in facts.hints)
+        return replace(clues, hints=hints), facts
+
+    def ask_rules(self, finding: Finding, tool: str | None = None) -> Answer:
+        """Return what the rules that an error meets say together."""
+        answer = Answer(paths=finding.get("paths") or [])
         for placed in self._matcher.matching(finding, tool):
-            rule, named = placed.rule, self._matcher.captures(placed, finding)
-            if first is None:
-                first, captures = placed, named
-            kind, category = kind or rule.kind, category or rule.category
-            paths = paths or _paths(rule, named)
-            if kind and category and paths:
-                break
-        wait = finding.get("retry_after")
+            answer = answer.take(placed, self._matcher.captures(placed, finding))
+        return answer
+
+    def _complete(
+        self,
+        finding: Finding,
+        answer: Answer,
+        kind: ErrorKind | None,
+        category: Category | None,
+        about: tuple[float, str],
+    ) -> Finding:
+        kind, category = kind or ErrorKind.INTERNAL, category or Category.NONE
+        first = answer.rule_for(kind)
         return {
             **finding,
-            "kind": (kind or ErrorKind.INTERNAL).value,
-            "category": (category or Category.NONE).value,
-            "captures": captures,
+            "kind": kind.value,
+            "category": category.value,
+            "captures": answer.captures,
             "rule": first.key if first else None,
             "ladder": self._ladder(first, kind, category),
-            "paths": paths,
-            "retry_after": _seconds(captures) if wait is None else wait,
+            "paths": finding.get("paths") or answer.paths,
+            "retry_after": finding.get("retry_after"),
+            "confidence": about[0],
+            "witness": about[1],
         }
 
     def matches(self, finding: Finding, tool: str | None = None) -> list[PlacedRule]:
@@ -160,13 +232,10 @@ class StrategyMap:
         """The compiled rules; compiled when the first error comes."""
         return Matcher(self.rules)
 
-    def _ladder(
-        self, placed: PlacedRule | None, kind: ErrorKind | None, category: Category | None
-    ) -> list[str]:
+    def _ladder(self, placed: PlacedRule | None, kind: ErrorKind, category: Category) -> list[str]:
         if placed and placed.rule.repair is not None:
             return list(map(str, placed.rule.repair))
-        by_category = self.ladders.get(category or Category.NONE)
-        return list(by_category or self.ladders.get(kind or ErrorKind.INTERNAL, ()))
+        return list(self.ladders.get(category) or self.ladders.get(kind, ()))
 
 
 def load_default() -> StrategyMap:
@@ -184,11 +253,6 @@ def load_default() -> StrategyMap:
 @lru_cache(maxsize=8)
 def _load_shipped(name: str) -> StrategyMap:
     return StrategyMap.load(name)
-
-
-def _paths(rule: ErrorRule, captures: Mapping[str, str]) -> list[str]:
-    names = rule.params or ((captures["param"],) if "param" in captures else ())
-    return [pointer(*name.rstrip(".").split(".")) for name in names]
 
 
 def _seconds(captures: Mapping[str, str]) -> float | None:

@@ -1,0 +1,145 @@
+"""Parameters: which arguments of a call an error is about."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from selfcorrect.diagnosis.body import Fault, keys_in
+from selfcorrect.diagnosis.places import Masked, Places
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The arguments at fault, as dotted paths, and how they were found."""
+
+    paths: tuple[str, ...] = ()
+    by: str = "none"
+
+
+def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
+    """Find the arguments at fault: by the body, by the text, by their values, by elimination."""
+    located = tuple(dict.fromkeys(filter(None, (locate(each.place, places) for each in faults))))
+    if located:
+        return Blame(located, "structure")
+    scores = _scores(masked, places)
+    best = max(scores, key=scores.__getitem__, default="")
+    score = scores.get(best, 0.0)
+    only = places.top[0] if len(places.top) == 1 else None
+    names = _new_names(masked.text)
+    # What a program lacks is no argument of the tool that runs it.
+    is_program = bool(only) and _PROGRAM.search(str(places.values[only or ""]))
+    if names and not places.named(names[0]) and not is_program:
+        return Blame(names, "text")
+    if only and score < _NAMED:
+        inner = best.startswith(f"{only}.") and score >= _BARE
+        return Blame((best,), "text") if inner else Blame((only,), "elimination")
+    best_ones = tuple(path for path in scores if scores[path] == score)[:2]
+    return Blame(best_ones, "text") if best_ones else Blame()
+
+
+def locate(place: Sequence[str], places: Places) -> str | None:
+    """Return the path of a place, without keys that stand before it such as `body`, or None."""
+    for start in range(len(place)):
+        path = ".".join(place[start:])
+        known = (path,) if path in places.values else places.named(path)
+        if known:
+            return known[0]
+        if start < len(place) - 1 and ".".join(place[start:-1]) in places.values:
+            return path
+    inner = [key for key in place if key not in ("body", "query", "path", "args")]
+    is_name = len(places.top) != 1 and inner and re.fullmatch(_NAME, inner[-1])
+    return ".".join(inner) if is_name else None
+
+
+# --- names that the call or the schema has ---
+
+_OPEN, _CLOSE = r"[\"'`‘“«(\[]", r"[\"'`’”»)\]]"
+_NAME: Final = r"[A-Za-z_$@][\w$@.\[\]-]{0,80}"
+_VERBS: Final = "must|should|is|are|cannot|may|has|needs|contains|failed|exceeds?|does"
+_WAYS: Final = tuple(
+    (weight, re.compile(way, re.M))
+    for weight, way in (
+        (2.6, rf"(?i)(?:\bat|[@|→]|\bpath:) `?(?:path:? )?[/$.]*({_NAME})`?\s*(?:\Z|--|\n)"),
+        (
+            2.4,
+            rf"(?i)(?:^|[:;.] |\(){_OPEN}?({_NAME}){_CLOSE}?(?: field)? ?(?:[:=]|\b(?:{_VERBS})\b)",
+        ),
+        (2.0, rf"{_OPEN}({_NAME}){_CLOSE}"),
+        (1.2, r"([A-Za-z_$][\w$.-]{0,80})"),
+    )
+)
+"""Ways to name an argument, with the strength of each as evidence."""
+_QUOTED, _BARE = 2.2, 1.4
+"""Strength of an argument whose value the text repeats, in quotes and without."""
+_PART, _NOUN, _NAMED = 1.1, 0.9, 2.0
+"""Strength of a part of a word, and of a noun; from where on an argument counts as named."""
+_IDS: Final = {"id", "name", "key", "value", "type"}
+"""Words of an argument's name that its noun goes without: `order` is `order_id`."""
+
+
+def _scores(masked: Masked, places: Places) -> dict[str, float]:
+    """Return how strongly a text speaks of each known argument."""
+    scores: dict[str, float] = {}
+
+    def add(path: str, weight: float) -> None:
+        scores[path] = max(scores.get(path, 0.0), weight)
+
+    for name, weight in _mentions(masked.text):
+        known = places.named(name) or places.named(".".join(keys_in(name)))
+        for path in known or [name] * (name.rpartition(".")[0] in places.values):
+            add(path, weight)
+    for paths, weight in ((masked.quoted, _QUOTED), (masked.bare, _BARE)):
+        for path in paths:
+            add(_whole(path, places), weight)
+    words = _nouns(masked.text)
+    for path in places.values:
+        nouns = _nouns(places.keys[path][-1]) - _IDS
+        if nouns and nouns <= words:
+            scores.setdefault(path, _NOUN)
+    return scores
+
+
+def _mentions(text: str) -> Iterator[tuple[str, float]]:
+    for weight, way in _WAYS:
+        for found in way.finditer(text):
+            yield found[1], weight
+            yield from ((part, _PART) for part in re.split(r"[_.]", found[1])[1:])
+
+
+def _whole(path: str, places: Places) -> str:
+    """Return the list that holds a repeated text: a message names no item by its value."""
+    holder, _, last = path.rpartition(".")
+    return holder if last.isdigit() and isinstance(places.values[path], str) else path
+
+
+def _nouns(text: str) -> set[str]:
+    """Return the words of a text or name in the singular."""
+    words = re.findall(r"[A-Z]?[a-z]+", text)
+    return {word.lower().removesuffix("s") if len(word) > 3 else word.lower() for word in words}
+
+
+# --- names that neither the call nor the schema has ---
+
+_LACK: Final = (
+    "missing|required|undefined|unexpected|unknown|not (?:allowed|defined|permitted|expected)"
+)
+_NEW: Final = tuple(
+    re.compile(way, re.M)
+    for way in (
+        rf"(?i)(?:{_LACK}|requires|unrecogni[sz]ed|additional|extra|allowed|include|contain|without|no)\b"
+        rf"[^\n\"'`‘“]{{0,60}}?((?:[\"'`‘“]{_NAME}[\"'`’”](?:, | and |, and )?){{1,20}})",
+        rf"(?i)[\"'`‘“]({_NAME})[\"'`’”]:? (?:\w+ ){{0,3}}(?:{_LACK}|must (?:be (?:present|set)|exist))",
+        rf"(?i)(?:{_LACK}|unrecogni[sz]ed)\b[^\n:]{{0,60}}: ({_NAME})\b",
+        rf"(?:^|[:.] )({_NAME}) (?:is (?:missing|required|undefined)|must be [\w ]+\(was missing)",
+    )
+)
+"""Ways to name an argument that is missing or unknown, the surest first."""
+_LISTED: Final = re.compile(rf"[\"'`‘“]({_NAME})[\"'`’”]")
+_PROGRAM: Final = re.compile(r"[\s(){};=<>/\[\]]")
+"""What a command line or a query has, and the value of another argument seldom."""
+
+
+def _new_names(text: str) -> tuple[str, ...]:
+    new = next((found[1] for way in _NEW if (found := way.search(text))), "")
+    return tuple(_LISTED.findall(new)) or ((new,) if new else ())
