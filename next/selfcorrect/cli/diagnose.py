@@ -48,9 +48,9 @@ def describe(record: object, strategies: StrategyMap) -> JsonDict:
         raise InputError('"message" is missing (it must be a string)')
     given = (record.get(name) for name in ("exception", "status", "code"))
     finding = recorded_finding(record["message"], *given)
-    schema = record.get("schema")
-    about = {"args": record.get("arguments"), "schema": schema if isinstance(schema, Mapping) else None}
-    found = diagnose_error(strategies, finding, record.get("tool"), **about)
+    schema, args = record.get("schema"), record.get("arguments")
+    schema = schema if isinstance(schema, Mapping) else None
+    found = diagnose_error(strategies, finding, record.get("tool"), args=args, schema=schema)
     first = found[0]
     return {
         "id": record.get("id"),

@@ -116,8 +116,8 @@ def _rows(text: str, place: tuple[str, ...]) -> Iterator[Fault]:
 
 _ROWS: Final = (
     # What pydantic prints, and every tool runner that prints its errors.
-    re.compile(r"^(?P<place>[\w.\[\]-]+)\n +(?P<sentence>.+?) \[type=(?P<code>\w+)", re.M),
-    re.compile(r"^ *(?P<place>)(?P<sentence>.+?) \[type=(?P<code>\w+), input_value=", re.M),
+    re.compile(r"^(?P<place>[\w.\[\]-]+)\n +(?P<sentence>.+?) \[type=(?P<code>\w+)", re.MULTILINE),
+    re.compile(r"^ *(?P<place>)(?P<sentence>.+?) \[type=(?P<code>\w+), input_value=", re.MULTILINE),
     # What the libraries for JSON Schema print.
     re.compile(
         r"\A(?P<sentence>[^\n]+)\n\nFailed validating ['\"](?P<code>\w+)['\"][\s\S]+?"
@@ -189,25 +189,98 @@ def _plain(key: object) -> str:
 
 
 _STATUSES: Final = ("status", "statuscode", "httpstatus", "httpstatuscode", "code")
-_SENTENCES: Final = (
-    "message msg detail errormessage errordescription description error reason title errmsg"
-    " faultstring summary errors details"
-).split()
+_SENTENCES: Final = [
+    "message",
+    "msg",
+    "detail",
+    "errormessage",
+    "errordescription",
+    "description",
+    "error",
+    "reason",
+    "title",
+    "errmsg",
+    "faultstring",
+    "summary",
+    "errors",
+    "details",
+]
 """Names of fields that hold a sentence, the best first."""
-_CODES: Final = "code errorcode keyword type reason error title name rule status".split()
-_PLACES: Final = (
-    "loc instancepath datapath path pointer field param parameter propertypath property argument"
-    " attribute location key keys"
-).split()
+_CODES: Final = [
+    "code",
+    "errorcode",
+    "keyword",
+    "type",
+    "reason",
+    "error",
+    "title",
+    "name",
+    "rule",
+    "status",
+]
+_PLACES: Final = [
+    "loc",
+    "instancepath",
+    "datapath",
+    "path",
+    "pointer",
+    "field",
+    "param",
+    "parameter",
+    "propertypath",
+    "property",
+    "argument",
+    "attribute",
+    "location",
+    "key",
+    "keys",
+]
 _KEYS: Final = ("missingproperty", "additionalproperty", "unevaluatedproperty", "propertyname")
 """Names of fields, inside the `params` of a validator, that extend the place."""
 _WRAPPERS: Final = set(
-    "data body extensions issues violations response fault inner cause result content upstream"
-    " text json query invalidparams".split()
+    [
+        "data",
+        "body",
+        "extensions",
+        "issues",
+        "violations",
+        "response",
+        "fault",
+        "inner",
+        "cause",
+        "result",
+        "content",
+        "upstream",
+        "text",
+        "json",
+        "query",
+        "invalidparams",
+    ]
 )
 """Names of fields that wrap faults, and are no place themselves."""
 _ECHOES: Final = set(
-    "input value ctx url schema instance stack trace requestid help timestamp received expected"
-    " params hint schemapath headers id link links locations".split()
+    [
+        "input",
+        "value",
+        "ctx",
+        "url",
+        "schema",
+        "instance",
+        "stack",
+        "trace",
+        "requestid",
+        "help",
+        "timestamp",
+        "received",
+        "expected",
+        "params",
+        "hint",
+        "schemapath",
+        "headers",
+        "id",
+        "link",
+        "links",
+        "locations",
+    ]
 )
 """Names of fields that say nothing of the fault."""

@@ -94,7 +94,7 @@ def _codes(finding: Finding, body: Body, text: str) -> Iterator[str]:
 
 
 _CODES: Final = tuple(
-    re.compile(code, re.M)
+    re.compile(code, re.MULTILINE)
     for code in (
         r"\[Errno (\d{1,4})\]",
         r"\b(E[A-Z]{3,14})(?=[:,]| )",
@@ -114,4 +114,10 @@ def _unmask(sentence: str, said: str) -> str:
         end = said.find(part, end + 1) + len(part) if part else end + 1
         if start < 0 or end < start:
             return sentence.replace(MARK, "…")
-    return said[start:end] if parts and parts[-1] else sentence.replace(MARK, "…") if parts else sentence
+    return (
+        said[start:end]
+        if parts and parts[-1]
+        else sentence.replace(MARK, "…")
+        if parts
+        else sentence
+    )

@@ -82,20 +82,32 @@ _N: Final = r"(-?\d+(?:[.,]\d+)?)(?![\d:-])"
 _BOUNDS: Final = tuple(
     (side, re.compile(rf"(?i)(?:{words}) ?{_N}( \w+)?"))
     for side, words in (
-        ("min", r"at least|(?:no|not) (?:less|fewer) than|greater than or equal to|>=|min\w*(?: \w+)?:?"),
-        ("max", r"at most|(?:no|not) (?:more|greater) than|less than or equal to|<=|max\w*(?: \w+)?:?|up to"),
+        (
+            "min",
+            r"at least|(?:no|not) (?:less|fewer) than|greater than or equal to|>=|min\w*(?: \w+)?:?",
+        ),
+        (
+            "max",
+            r"at most|(?:no|not) (?:more|greater) than|less than or equal to|<=|max\w*(?: \w+)?:?|up to",
+        ),
         ("exclusiveMin", r"greater than|more than|above|longer than|>"),
         ("exclusiveMax", r"less than|below|shorter than|<"),
     )
 )
-_BETWEEN: Final = re.compile(rf"(?i)(?:between|from|in(?: range)?) \[?{_N}(?: and | to |\.\.|, ?){_N}( \w+)?")
+_BETWEEN: Final = re.compile(
+    rf"(?i)(?:between|from|in(?: range)?) \[?{_N}(?: and | to |\.\.|, ?){_N}( \w+)?"
+)
 
 
 def _unit(word: str, text: str) -> str:
     """Return `Items` for items, `Length` for characters, `imum` for anything else."""
     if re.search("item|element|entr", word):
         return "Items"
-    return "Length" if re.search(r"(?i)char|byte|digit|\blength\b|\blong|short", word + text) else "imum"
+    return (
+        "Length"
+        if re.search(r"(?i)char|byte|digit|\blength\b|\blong|short", word + text)
+        else "imum"
+    )
 
 
 def _number(text: str) -> int | float:

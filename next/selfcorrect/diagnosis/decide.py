@@ -9,13 +9,13 @@ from selfcorrect.diagnosis.reading import FAULTLESS
 from selfcorrect.diagnosis.witness import CATEGORIES, KINDS, Testimony, Weights
 from selfcorrect.model import RETRYABLE
 
-HINT: Final = 1.0
+HINT: Final = 2.0
 """How much a hint counts for its kind, and for its category, in log-odds."""
 PAIR: Final = 0.3
 """How much it counts that a kind and a category go together."""
 RETRY: Final = 0.6
 """From which probability words alone say that the same call may succeed."""
-NONE: Final = 0.6
+NONE: Final = 0.5
 """From which probability an error of the input is said to have no category."""
 _TINY: Final = 1e-6
 

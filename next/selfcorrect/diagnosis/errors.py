@@ -26,9 +26,7 @@ def diagnose_error(
         acts: Whether the tool has side effects.
     """
     parts = [finding] if is_own(finding) else _faults(finding, args, schema)
-    return [
-        strategies.diagnose(each, tool, args=args, schema=schema, acts=acts) for each in parts
-    ]
+    return [strategies.diagnose(each, tool, args=args, schema=schema, acts=acts) for each in parts]
 
 
 def _faults(finding: Finding, args: JSON, schema: JsonObject | None) -> list[Finding]:

@@ -1,7 +1,7 @@
 """Parameters: which arguments of a call an error is about."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,9 +19,10 @@ class Blame:
 
 def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
     """Find the arguments at fault: by the body, by the text, by their values, by elimination."""
-    located = tuple(dict.fromkeys(filter(None, (locate(each.place, places) for each in faults))))
-    if located:
-        return Blame(located, "structure")
+    located = [(locate(each.place, places), each) for each in faults]
+    found = [_inside(path, each.sentence, places) for path, each in located if path]
+    if found:
+        return Blame(tuple(dict.fromkeys(found)), "structure")
     scores = _scores(masked, places)
     best = max(scores, key=scores.__getitem__, default="")
     score = scores.get(best, 0.0)
@@ -33,9 +34,20 @@ def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
         return Blame(names, "text")
     if only and score < _NAMED:
         inner = best.startswith(f"{only}.") and score >= _BARE
+        best = _inside(best, masked.text, places)
         return Blame((best,), "text") if inner else Blame((only,), "elimination")
-    best_ones = tuple(path for path in scores if scores[path] == score)[:2]
+    best_ones = tuple(
+        _inside(path, masked.text, places) for path in scores if scores[path] == score
+    )[:2]
     return Blame(best_ones, "text") if best_ones else Blame()
+
+
+def _inside(path: str, sentence: str, places: Places) -> str:
+    """Return the key of an object that a sentence misses or refuses, or the object's own path."""
+    if not isinstance(places.values.get(path), Mapping):
+        return path
+    names = _new_names(sentence)
+    return f"{path}.{names[0]}" if names and not places.named(names[0]) else path
 
 
 def locate(place: Sequence[str], places: Places) -> str | None:
@@ -58,7 +70,7 @@ _OPEN, _CLOSE = r"[\"'`‘“«(\[]", r"[\"'`’”»)\]]"
 _NAME: Final = r"[A-Za-z_$@][\w$@.\[\]-]{0,80}"
 _VERBS: Final = "must|should|is|are|cannot|may|has|needs|contains|failed|exceeds?|does"
 _WAYS: Final = tuple(
-    (weight, re.compile(way, re.M))
+    (weight, re.compile(way, re.MULTILINE))
     for weight, way in (
         (2.6, rf"(?i)(?:\bat|[@|→]|\bpath:) `?(?:path:? )?[/$.]*({_NAME})`?\s*(?:\Z|--|\n)"),
         (
@@ -121,17 +133,18 @@ def _nouns(text: str) -> set[str]:
 
 # --- names that neither the call nor the schema has ---
 
-_LACK: Final = (
-    "missing|required|undefined|unexpected|unknown|not (?:allowed|defined|permitted|expected)"
-)
+_LACK: Final = "missing|required|undefined|unexpected|unknown|null value|not (?:allowed|defined|permitted|expected)"
 _NEW: Final = tuple(
-    re.compile(way, re.M)
+    re.compile(way, re.MULTILINE)
     for way in (
         rf"(?i)(?:{_LACK}|requires|unrecogni[sz]ed|additional|extra|allowed|include|contain|without|no)\b"
         rf"[^\n\"'`‘“]{{0,60}}?((?:[\"'`‘“]{_NAME}[\"'`’”](?:, | and |, and )?){{1,20}})",
         rf"(?i)[\"'`‘“]({_NAME})[\"'`’”]:? (?:\w+ ){{0,3}}(?:{_LACK}|must (?:be (?:present|set)|exist))",
         rf"(?i)(?:{_LACK}|unrecogni[sz]ed)\b[^\n:]{{0,60}}: ({_NAME})\b",
-        rf"(?:^|[:.] )({_NAME}) (?:is (?:missing|required|undefined)|must be [\w ]+\(was missing)",
+        rf"(?:^|[:.] )({_NAME}) (?:(?:is|was) (?:missing|required|undefined|not (?:set|given|provided))"
+        r"|must be present|must be [\w ]+\(was missing)",
+        # All that Python's KeyError says.
+        rf"\A['\"]({_NAME})['\"]\Z",
     )
 )
 """Ways to name an argument that is missing or unknown, the surest first."""

@@ -101,7 +101,8 @@ class Masked:
 
 def mask(text: str, places: Places) -> Masked:
     """Mark the values of the call in a text, the longest first."""
-    quoted, bare = [], []
+    quoted: list[str] = []
+    bare: list[str] = []
     spelt = sorted(
         ((_spelling(value), path) for path, value in places.values.items()),
         key=lambda pair: -len(pair[0]),

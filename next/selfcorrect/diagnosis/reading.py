@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from selfcorrect.diagnosis.clues import Clues
-from selfcorrect.model import Category, ErrorKind, Finding, RETRYABLE
+from selfcorrect.model import RETRYABLE, Category, ErrorKind, Finding
 from selfcorrect.pointer import pointer
 
 FAULTLESS: Final = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
@@ -65,7 +65,11 @@ def own_words(finding: Finding, clues: Clues, code: str | None) -> Finding:
     }
 
 
-def paths_of(clues: Clues) -> list[str]:
-    """Return the places at fault as JSON Pointers."""
+def places_at_fault(clues: Clues, said: list[str], kind: ErrorKind) -> list[str]:
+    """Return the places at fault as JSON Pointers: those that a rule says, or the error's own."""
     keys = clues.places.keys
-    return [pointer(*keys.get(path, path.split("."))) for path in clues.blame.paths]
+    own = [pointer(*keys.get(path, path.split("."))) for path in clues.blame.paths]
+    if len(said) == len(own) == 1 and own[0].endswith(said[0].removeprefix("/args")):
+        # A pattern captures a name; the error also says where it stands.
+        return own
+    return said or ([] if kind in FAULTLESS else own)

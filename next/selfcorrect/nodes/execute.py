@@ -17,14 +17,14 @@ from selfcorrect.effects.again import (
     may_run,
 )
 from selfcorrect.effects.outcome import Outcome, outcome_of
-from selfcorrect.errors import GraphSetupError, ToolReportedError
+from selfcorrect.errors import GraphSetupError
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Call, Finding, Result, call_json, call_of, own_finding
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import unknown_tool
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
-from selfcorrect.tools.error_value import error_in
+from selfcorrect.tools.error_value import error_in, reported_error
 from selfcorrect.tools.run import arun_tool, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
 
@@ -149,7 +149,7 @@ def _raise_error_value(tool: ToolSpec, value: JSON) -> None:
     if tool.fails is not None:
         text = (text or str(value)) if tool.fails(value) else None
     if text is not None:
-        raise ToolReportedError(text)
+        raise reported_error(value, text)
 
 
 def _has_receipt(tool: ToolSpec, value: JSON) -> bool:

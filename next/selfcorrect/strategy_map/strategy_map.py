@@ -132,7 +132,7 @@ class StrategyMap:
         said = self.ask_rules(finding, tool)
         if is_own(finding):
             return self._complete(finding, said, said.kind, said.category, _OWN)
-        from selfcorrect.diagnosis.reading import FAULTLESS, paths_of, read
+        from selfcorrect.diagnosis.reading import FAULTLESS, places_at_fault, read
 
         clues, facts = self.gather(finding, said, tool, args=args, schema=schema)
         source = "rule" if facts.first and facts.first.rule.match else "structure"
@@ -143,7 +143,7 @@ class StrategyMap:
         if wait is None and words and kind in RETRYABLE:
             wait = _seconds(facts.captures) or clues.spoken_wait
         more: Finding = {
-            "paths": facts.paths or ([] if kind in FAULTLESS else paths_of(clues)),
+            "paths": places_at_fault(clues, facts.paths, kind),
             "constraint": clues.constraint if words and kind not in FAULTLESS else {},
             "retry_after": wait,
         }

@@ -27,11 +27,12 @@ from selfcorrect.diagnosis.clues import Clues
 from selfcorrect.diagnosis.decide import decide, signs
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.diagnosis.features import features_of
-from selfcorrect.diagnosis.reading import FAULTLESS
+from selfcorrect.diagnosis.reading import FAULTLESS, places_at_fault
+from selfcorrect.model import ErrorKind, name_place
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 STRENGTH = 15.0
-KEPT = 14_000
+KEPT = 10_700
 FOLDS = 5
 GROUP = 4
 """Phrases that count as one system."""
@@ -61,11 +62,12 @@ def row_of(record: dict[str, Any], strategies: StrategyMap) -> Row:
     clues, facts = strategies.gather(finding, strategies.ask_rules(finding), **about)
     category = facts.category or ("none" if facts.kind in FAULTLESS else None)
     sure = (facts.kind and str(facts.kind), category and str(category))
-    paths = [path.removeprefix("/args/").replace("/", ".") for path in facts.paths]
+    kind = facts.kind or ErrorKind.VALIDATION
+    paths = [name_place(each) for each in places_at_fault(clues, facts.paths, kind)]
     labels = record["labels"]
     hashes = tuple(dict.fromkeys(map(witness.hash_of, features_of(clues))))
     return Row(
-        record, clues, sure, tuple(paths or clues.blame.paths), hashes,
+        record, clues, sure, tuple(paths), hashes,
         words(labels["kind"]), words(labels["category"]), record["system"],
     )  # fmt: skip
 
@@ -92,6 +94,21 @@ def phrases() -> Iterator[dict[str, Any]]:
             number += 1
 
 
+def advice(strategies: StrategyMap) -> Iterator[dict[str, Any]]:
+    """Yield errors whose words say nothing: what a hint of the map says holds for them."""
+    for placed in strategies.rules:
+        rule = placed.rule
+        if not rule.hint or rule.match or rule.code:
+            continue
+        labels = {"kind": [str(rule.kind)], "category": [str(rule.category or "none")]}
+        for status in rule.status or (None,):
+            status = status.replace("x", "0") if isinstance(status, str) else status
+            for exception in rule.error or (None,):
+                about = {"status": status, "exception": exception, "labels": labels}
+                for text in ("went wrong", "it failed", "x", f"status {status or 1}"):
+                    yield {"message": text, "system": f"phrases-{rule.id}", **about}
+
+
 # --- fitting ---
 
 
@@ -113,17 +130,21 @@ def matrix(rows: list[Row], place: dict[int, int]) -> Any:
 
 
 def shared(rows: list[Row]) -> list[int]:
-    """Return the features of more than one system."""
+    """Return the features of phrases, and those of more than one system."""
     first: dict[int, str] = {}
-    return sorted({
-        each
-        for row in rows
-        for each in row.hashes
-        if first.setdefault(each, row.system) != row.system
-    })
+    return sorted(
+        {
+            each
+            for row in rows
+            for each in row.hashes
+            if first.setdefault(each, row.system) != row.system or row.system.startswith("phrases-")
+        }
+    )
 
 
-def fit_head(data: Any, labels: list[tuple[str, ...]], classes: tuple[str, ...], weights: Any) -> Any:
+def fit_head(
+    data: Any, labels: list[tuple[str, ...]], classes: tuple[str, ...], weights: Any
+) -> Any:
     lines, wanted, counted = [], [], []
     for number, accepted in enumerate(labels):
         for each in accepted:
@@ -176,9 +197,13 @@ def testify(weights: witness.Weights, rows: list[Row]) -> list[witness.Testimony
     classes = len(weights.scale)
     table = np.frombuffer(weights.table, dtype=np.int8).reshape(-1, classes)
     scores = matrix(rows, dict(weights.rows)) @ (table * np.array(weights.scale))
-    known = [sum(each in weights.rows for each in row.hashes) / max(1, len(row.hashes)) for row in rows]
+    known = [
+        sum(each in weights.rows for each in row.hashes) / max(1, len(row.hashes)) for row in rows
+    ]
     lines = scores + np.array(weights.bias)
-    return [witness.testimony_of(list(line), share) for line, share in zip(lines, known, strict=True)]
+    return [
+        witness.testimony_of(list(line), share) for line, share in zip(lines, known, strict=True)
+    ]
 
 
 # --- measuring ---
@@ -297,7 +322,10 @@ def changed_by_tails(said: list[Said], strategies: StrategyMap, tails: list[str]
         row = row_of({**each.row.record, "message": message}, strategies)
         other = replace(each, row=row, heard=testify(each.weights, [row])[0])
         before, after = each.decide()[:2], other.decide()[:2]
-        params = [() if kind in FAULTLESS else one.params for one, kind in ((each.row, before[0]), (row, after[0]))]
+        params = [
+            () if kind in FAULTLESS else one.params
+            for one, kind in ((each.row, before[0]), (row, after[0]))
+        ]
         waits = [(one.clues.wait, one.clues.spoken_wait) for one in (each.row, row)]
         changed += before != after or params[0] != params[1] or waits[0] != waits[1]
     return changed / len(said)
@@ -334,6 +362,24 @@ def save(weights: witness.Weights, path: Path) -> None:
     path.write_bytes(json.dumps(head).encode() + b"\n" + hashes + bytes(weights.table.cast("B")))
 
 
+def describe_miss(miss: Any) -> str:
+    """Return a row that is missed, as a line of JSON."""
+    each, kind, category, good = miss
+    record = each.row.record
+    return json.dumps(
+        {
+            "system": each.row.system,
+            "message": record["message"][:400],
+            "sentence": each.row.clues.sentence.text[:200],
+            "said": [kind, category, each.row.params],
+            "labels": record["labels"],
+            "sure": each.row.sure,
+            "hints": each.row.clues.hints,
+            "wrong": [name for name, ok in good.items() if not ok],
+        }
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("errors", nargs="+", type=Path)
@@ -345,8 +391,10 @@ def main() -> None:
     strategies = StrategyMap.load("default")
     records = [each for file in options.errors for each in read(file)]
     rows = [row_of(each, strategies) for each in records if each["system"] not in left_out]
-    extra = [row_of(each, strategies) for each in phrases()]
-    print(len(rows), "rows of", len({row.system for row in rows}), "systems,", len(extra), "phrases")
+    extra = [row_of(each, strategies) for each in (*phrases(), *advice(strategies))]
+    print(
+        len(rows), "rows of", len({row.system for row in rows}), "systems,", len(extra), "phrases"
+    )
     bare, _ = measure(say_apart(rows, []))
     print("five folds without phrases:", bare)
     said = say_apart(rows, extra)
@@ -354,16 +402,7 @@ def main() -> None:
     print("five folds with phrases:", scores)
     print(f"changed by a harmless sentence: {changed_by_tails(said, strategies, TAILS):.1%}")
     if options.misses:
-        lines = [
-            json.dumps({
-                "system": each.row.system, "message": each.row.record["message"][:400],
-                "sentence": each.row.clues.sentence.text[:200], "said": [kind, category, each.row.params],
-                "labels": each.row.record["labels"], "args": each.row.record.get("arguments"),
-                "sure": each.row.sure, "hints": each.row.clues.hints, "wrong": [n for n, ok in good.items() if not ok],
-            })
-            for each, kind, category, good in misses
-        ]  # fmt: skip
-        options.misses.write_text("\n".join(lines))
+        options.misses.write_text("\n".join(map(describe_miss, misses)))
     if options.out:
         weights = replace(fit(rows + extra, KEPT), sure=learn_signs(said))
         save(weights, options.out)
