@@ -30,7 +30,12 @@ ARGS = {"city": "Rome", "seats": 12, "day": "tomorrow", "unit": "stone", "who": 
 MAP = load_default()
 
 
-def read(text, args=ARGS, schema=None, **facts):
+TEXT = {"type": "string"}
+PLACES = {**dict.fromkeys((*ARGS, "origin", "from"), TEXT), "seats": {"type": "integer"}, "who": {}}
+SCHEMA = {"type": "object", "properties": PLACES}
+
+
+def read(text, args=ARGS, schema=SCHEMA, **facts):
     """Return the diagnosis of a recorded error as the command line gives it."""
     record = {"message": text, "arguments": args, "schema": schema, **facts}
     return describe(record, MAP)
@@ -46,7 +51,7 @@ def tool(error, effect="read_only", atomic=False):
             raise error
         return error
 
-    schema = {"name": "book", "parameters": {"type": "object", "properties": {}}}
+    schema = {"name": "book", "parameters": SCHEMA}
     return ToolSpec.from_schema(schema, call=call, effect=effect, atomic=atomic), ran
 
 
@@ -99,7 +104,7 @@ def test_classify_diagnose_explain_and_the_loop_agree():
                 )
                 assert (found[0]["category"], found[0]["rule"]) == (told["category"], told["rule"])
                 assert found[0]["ladder"] == told["ladder"]
-                bare = read(str(error), None, exception=name, status=status)
+                bare = read(str(error), None, None, exception=name, status=status)
                 assert classify(error) == bare["kind"]
                 lines = explain(MAP, recorded_finding(str(error), name, status)).splitlines()
                 assert lines[1].split()[1].rstrip(";,") == bare["kind"]
@@ -135,7 +140,7 @@ def test_who_saw_it_and_how_sure_that_is():
     assert read("x", status=401)["witness"] == "structure"
     assert read("Unauthorized")["witness"] == "rule"
     assert read("seats must be between 1 and 9")["witness"] == "witness"
-    assert read("must be between 1 and 9", {"n": 12})["witness"] == "elimination"
+    assert read("must be between 1 and 9", {"n": 12}, None)["witness"] == "elimination"
     sure, unsure = read("x", status=401), read("glorp the frob")
     assert sure["confidence"] > 0.9 > unsure["confidence"]
 
@@ -181,15 +186,17 @@ PROMISES = [
 @pytest.mark.parametrize("text", ["seats must be between 1 and 9", "order 7 already exists"])
 def test_prose_behind_the_sentence_makes_nothing_run_again(text, tail):
     found = read(f"{text}{tail}")
-    assert not found["retryable"] and found["retry_after_s"] is None
+    assert (found["retryable"], found["retry_after_s"]) == (False, None)
     _, ran = loop(ValueError(f"{text}{tail}"))
     assert ran == 1
 
 
-@pytest.mark.parametrize("text", ["connection reset by peer, try again in 2 s", "503 overloaded"])
+@pytest.mark.parametrize(
+    "text", ["connection reset by peer, try again in 2 s", "the server is overloaded"]
+)
 def test_prose_makes_no_tool_act_again(text):
     found, ran = loop(ValueError(text), effect="mutating", atomic=True)
-    assert ran == 1 and found[0]["ladder"] == []
+    assert (ran, found[0]["ladder"]) == (1, [])
     found, ran = loop(RuntimeError(text))
     assert ran == 2
 
@@ -213,7 +220,7 @@ HTTPX = [
     (http_error(401), "auth", 401), (http_error(404), "not_found", 404),
     (http_error(409), "conflict", 409), (http_error(422), "validation", 422),
     (http_error(429, headers={"retry-after": "3"}), "rate_limit", 429),
-    (http_error(429, '{"error": {"code": "insufficient_quota", "message": "quota used up"}}'), "quota", 429),
+    (http_error(429, '{"error": {"code": "insufficient_quota", "message": "x"}}'), "quota", 429),
     (http_error(503), "transient", 503), (http_error(504), "timeout", 504),
     (httpx.ReadTimeout("read timed out"), "timeout", None),
     (httpx.ConnectError("connection refused"), "transient", None),
@@ -258,7 +265,8 @@ WRONG = [
     ({**GOOD, "seats": 0}, "range", "seats"), ({**GOOD, "seats": 10}, "range", "seats"),
     ({**GOOD, "name": "a"}, "length", "name"), ({**GOOD, "name": "Ann!"}, "format_pattern", "name"),
     ({**GOOD, "x": 1}, "extra_param", "x"), ({**GOOD, "tags": 1}, "wrong_type", "tags"),
-    ({**GOOD, "tags": ["a", 1]}, "wrong_type", "tags.1"), ({**GOOD, "name": 1}, "wrong_type", "name"),
+    ({**GOOD, "tags": ["a", 1]}, "wrong_type", "tags.1"),
+    ({**GOOD, "name": 1}, "wrong_type", "name"),
 ]  # fmt: skip
 
 
@@ -338,8 +346,9 @@ def test_each_fault_of_an_error_is_a_finding():
 VALUES = [
     ({"error": {"message": "no such order", "code": "NOT_FOUND"}}, "not_found", []),
     ({"status_code": 429, "message": "wait", "retry_after": 3}, "rate_limit", []),
-    ({"isError": True, "content": [{"type": "text", "text": "seats must be at most 9"}]}, "validation", ["/args/seats"]),
-    ({"error": {"message": "invalid", "errors": [{"field": "unit", "message": "unknown unit"}]}}, "validation", ["/args/unit"]),
+    ({"isError": True, "content": [{"text": "seats: at most 9"}]}, "validation", ["/args/seats"]),
+    ({"error": {"message": "no", "errors": [{"field": "unit", "message": "unknown unit"}]}},
+     "validation", ["/args/unit"]),
     ({"status": "error", "message": "permission denied"}, "auth", []),
 ]  # fmt: skip
 
@@ -414,8 +423,10 @@ def test_values_of_the_call_are_masked():
     )
 
 
-HOSTILE = ["{" * 50_000, '{"a":' * 5_000, "<style" * 10_000 + "</", "a=" * 20_000, "(" * 30_000, "\ud800", "'" * 40_000,
-           "a: " * 20_000, "x.[" * 20_000, "must be one of " * 4_000]  # fmt: skip
+HOSTILE = [
+    "{" * 50_000, '{"a":' * 5_000, "<style" * 10_000 + "</", "a=" * 20_000, "(" * 30_000, "\ud800",
+    "'" * 40_000, "a: " * 20_000, "x.[" * 20_000, "must be one of " * 4_000,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -446,7 +457,8 @@ def test_modules_are_loaded_when_they_are_needed(values, loads, spares):
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert loads in done.stdout and spares not in done.stdout
+    assert loads in done.stdout
+    assert spares not in done.stdout
     assert FILE.stat().st_size <= 350_000
 
 

@@ -102,27 +102,32 @@ def _pairs(text: str) -> dict[str, str] | None:
 
 
 _PAIR: Final = re.compile(
-    r"\b([a-zA-Z_]{2,30})(?: = |=|: )(?:([\"'])((?:(?!\2)[^\\\n]|\\.){1,1000})\2|[A-Z]\w*\.([A-Z_]{2,40})\b)"
+    r"\b([a-zA-Z_]{2,30})(?: = |=|: )"
+    r"(?:([\"'])((?:(?!\2)[^\\\n]|\\.){1,1000})\2|[A-Z]\w*\.([A-Z_]{2,40})\b)"
 )
 
 
 def _rows(text: str, place: tuple[str, ...]) -> Iterator[Fault]:
-    for pattern in _ROWS:
-        if found := list(pattern.finditer(text[:64_000])):
+    for mark, pattern in _ROWS:
+        if mark in text and (found := list(pattern.finditer(text[:64_000]))):
             for row in found[:_MOST]:
                 yield Fault(row["sentence"], row["code"], place + keys_in(row["place"]))
             return
 
 
-_ROWS: Final = (
-    # What pydantic prints, and every tool runner that prints its errors.
-    re.compile(r"^(?P<place>[\w.\[\]-]+)\n +(?P<sentence>.+?) \[type=(?P<code>\w+)", re.MULTILINE),
-    re.compile(r"^ *(?P<place>)(?P<sentence>.+?) \[type=(?P<code>\w+), input_value=", re.MULTILINE),
-    # What the libraries for JSON Schema print.
-    re.compile(
-        r"\A(?P<sentence>[^\n]+)\n\nFailed validating ['\"](?P<code>\w+)['\"][\s\S]+?"
-        r"On instance(?P<place>(?:\[[^\]\n]+\])*)"
-    ),
+_ROWS: Final = tuple(
+    (mark, re.compile(row, re.MULTILINE))
+    for mark, row in (
+        # What pydantic prints, and every tool runner that prints its errors.
+        ("[type=", r"^(?P<place>[\w.\[\]-]+)\n +(?P<sentence>.+?) \[type=(?P<code>\w+)"),
+        ("[type=", r"^ *(?P<place>)(?P<sentence>.+?) \[type=(?P<code>\w+), input_value="),
+        # What the libraries for JSON Schema print.
+        (
+            "Failed validating",
+            r"\A(?P<sentence>[^\n]+)\n\nFailed validating ['\"](?P<code>\w+)['\"][\s\S]+?"
+            r"On instance(?P<place>(?:\[[^\]\n]+\])*)",
+        ),
+    )
 )
 
 # --- the walk ---
@@ -188,99 +193,34 @@ def _plain(key: object) -> str:
     return re.sub(r"[^a-z]", "", str(key).lower())
 
 
-_STATUSES: Final = ("status", "statuscode", "httpstatus", "httpstatuscode", "code")
-_SENTENCES: Final = [
-    "message",
-    "msg",
-    "detail",
-    "errormessage",
-    "errordescription",
-    "description",
-    "error",
-    "reason",
-    "title",
-    "errmsg",
-    "faultstring",
-    "summary",
-    "errors",
-    "details",
-]
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_STATUSES: Final = _words("status statuscode httpstatus httpstatuscode code")
+_SENTENCES: Final = _words(
+    "message msg detail errormessage errordescription description error reason title errmsg"
+    " faultstring summary errors details"
+)
 """Names of fields that hold a sentence, the best first."""
-_CODES: Final = [
-    "code",
-    "errorcode",
-    "keyword",
-    "type",
-    "reason",
-    "error",
-    "title",
-    "name",
-    "rule",
-    "status",
-]
-_PLACES: Final = [
-    "loc",
-    "instancepath",
-    "datapath",
-    "path",
-    "pointer",
-    "field",
-    "param",
-    "parameter",
-    "propertypath",
-    "property",
-    "argument",
-    "attribute",
-    "location",
-    "key",
-    "keys",
-]
-_KEYS: Final = ("missingproperty", "additionalproperty", "unevaluatedproperty", "propertyname")
+_CODES: Final = _words("code errorcode keyword type reason error title name rule status")
+_PLACES: Final = _words(
+    "loc instancepath datapath path pointer field param parameter propertypath property argument"
+    " attribute location key keys"
+)
+_KEYS: Final = _words("missingproperty additionalproperty unevaluatedproperty propertyname")
 """Names of fields, inside the `params` of a validator, that extend the place."""
-_WRAPPERS: Final = set(
-    [
-        "data",
-        "body",
-        "extensions",
-        "issues",
-        "violations",
-        "response",
-        "fault",
-        "inner",
-        "cause",
-        "result",
-        "content",
-        "upstream",
-        "text",
-        "json",
-        "query",
-        "invalidparams",
-    ]
+_WRAPPERS: Final = frozenset(
+    _words(
+        "data body extensions issues violations response fault inner cause result content upstream"
+        " text json query invalidparams"
+    )
 )
 """Names of fields that wrap faults, and are no place themselves."""
-_ECHOES: Final = set(
-    [
-        "input",
-        "value",
-        "ctx",
-        "url",
-        "schema",
-        "instance",
-        "stack",
-        "trace",
-        "requestid",
-        "help",
-        "timestamp",
-        "received",
-        "expected",
-        "params",
-        "hint",
-        "schemapath",
-        "headers",
-        "id",
-        "link",
-        "links",
-        "locations",
-    ]
+_ECHOES: Final = frozenset(
+    _words(
+        "input value ctx url schema instance stack trace requestid help timestamp received expected"
+        " params hint schemapath headers id link links locations"
+    )
 )
 """Names of fields that say nothing of the fault."""

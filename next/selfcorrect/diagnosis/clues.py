@@ -69,7 +69,7 @@ def clues_of(finding: Finding, args: JSON = None, schema: JsonObject | None = No
         faults=body.faults,
         places=places,
         blame=blame(body.faults, own, places),
-        status=_status(finding, body),
+        status=_status(finding, body, spoken),
         codes=tuple(codes)[:6],
         classes=tuple(dict.fromkeys((*finding.get("types", ()), *sentence.classes))),
         constraint=finding.get("constraint") or constraint_of(spoken[:_READ]),
@@ -78,30 +78,43 @@ def clues_of(finding: Finding, args: JSON = None, schema: JsonObject | None = No
     )
 
 
-def _status(finding: Finding, body: Body) -> int | str | None:
-    """Return the status; where only an exit code is known, the body may say one."""
+def _status(finding: Finding, body: Body, spoken: str) -> int | str | None:
+    """Return the status; where only an exit code is known, body or sentence may say one."""
     status = finding.get("status")
-    is_exit = isinstance(status, int) and abs(status) < 100
-    return body.status or status if status is None or is_exit else status
+    if status is not None and not (isinstance(status, int) and abs(status) < 100):
+        return status
+    said = _STATUS.search(spoken[:_READ])
+    return body.status or (int(said[1]) if said else status)
+
+
+_STATUS: Final = re.compile(r"(?i)\b(?:error|status|code)[ :=(]{1,3}([45]\d\d)\b")
 
 
 def _codes(finding: Finding, body: Body, text: str) -> Iterator[str]:
     yield from filter(None, (finding.get("code"), *(fault.code for fault in body.faults[:3])))
     for pattern in _CODES:
         for found in list(pattern.finditer(text[:_READ]))[:2]:
-            is_number = found[0].startswith("[Errno")
-            yield (errno.errorcode.get(int(found[1])) if is_number else None) or found[1]
+            code = found[1]
+            if code.isdecimal() and found[0].startswith("[Errno"):
+                code = errno.errorcode.get(int(code), code)
+            # Many words in capitals begin with an E.
+            if pattern is not _ERRNO or code in _ERRNOS:
+                yield code
 
 
-_CODES: Final = tuple(
-    re.compile(code, re.MULTILINE)
-    for code in (
-        r"\[Errno (\d{1,4})\]",
-        r"\b(E[A-Z]{3,14})(?=[:,]| )",
-        r"\(([A-Z][a-z]\w{3,60}(?:\.\w{1,60})?)\)(?= when)",
-        r"(?:^|[\[(])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=[\]):]|$)",
-        r"(?i)\b(?:error|code|sqlstate)[ :=\[(]{1,3}(-?\d{4,5}|[A-Z]{1,40}\d{3,5}|\d\w{4})\b",
-    )
+_ERRNO: Final = re.compile(r"\b(E[A-Z]{3,14})(?=[:,\s]|$)", re.MULTILINE)
+_ERRNOS: Final = frozenset({*errno.errorcode.values(), "ENOTFOUND", "ESOCKETTIMEDOUT", "EAI_AGAIN"})
+_CODES: Final = (
+    _ERRNO,
+    *(
+        re.compile(code, re.MULTILINE)
+        for code in (
+            r"\[Errno (\d{1,4})\]",
+            r"\(([A-Z][a-z]\w{3,60}(?:\.\w{1,60})?)\)(?= when)",
+            r"(?:^|[\[(])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=[\]):]|$)",
+            r"(?i)\b(?:error|code|sqlstate)[ :=\[(]{1,3}(-?\d{4,5}|[A-Z]{1,40}\d{3,5}|\d\w{4})\b",
+        )
+    ),
 )
 
 

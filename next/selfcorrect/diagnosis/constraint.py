@@ -36,7 +36,8 @@ def _listed(text: str) -> list[str]:
 
 _LIST: Final = re.compile(
     r"(?i)(?:one of|allowed values?(?: are)?|choose from|(?:valid|supported|possible|accepted) "
-    r"(?:\w+ )?(?:are|is)|permitted|possible values|valid options|(?:should|must) (?:be )?(?:either )?"
+    r"(?:\w+ )?(?:are|is)|permitted|possible values|valid options"
+    r"|(?:should|must) (?:be )?(?:either )?"
     r"(?=[\[({]?[`'\"‘“])|expected (?=[`'\"‘“]))[^\w\n`'\"‘“\[({]{0,3}([^\n;]{1,400})"
 )
 _QUOTED: Final = re.compile(r"[`'\"‘“]([^`'\"’”\n]{1,60})[`'\"’”]")
@@ -72,24 +73,23 @@ def _bounds(text: str) -> JsonDict:
         if match is None or (found and side.startswith("exclusive")):
             continue
         unit = _unit(match[2] or "", text)
-        if unit != "imum" and side.startswith("exclusive"):
-            side = "max" if side.endswith("Max") else "min"
-        found[side + unit] = _number(match[1])
+        # JSON Schema has exclusive bounds of numbers only.
+        found[(side if unit == "imum" else side[-3:].lower()) + unit] = _number(match[1])
     return found
 
 
 _N: Final = r"(-?\d+(?:[.,]\d+)?)(?![\d:-])"
+_LEAST: Final = (
+    r"at least|(?:no|not) (?:less|fewer) than|greater than or equal to|>=|min\w*(?: \w+)?:?"
+)
+_MOST: Final = (
+    r"at most|(?:no|not) (?:more|greater) than|less than or equal to|<=|max\w*(?: \w+)?:?|up to"
+)
 _BOUNDS: Final = tuple(
     (side, re.compile(rf"(?i)(?:{words}) ?{_N}( \w+)?"))
     for side, words in (
-        (
-            "min",
-            r"at least|(?:no|not) (?:less|fewer) than|greater than or equal to|>=|min\w*(?: \w+)?:?",
-        ),
-        (
-            "max",
-            r"at most|(?:no|not) (?:more|greater) than|less than or equal to|<=|max\w*(?: \w+)?:?|up to",
-        ),
+        ("min", _LEAST),
+        ("max", _MOST),
         ("exclusiveMin", r"greater than|more than|above|longer than|>"),
         ("exclusiveMax", r"less than|below|shorter than|<"),
     )

@@ -9,11 +9,11 @@ from selfcorrect.diagnosis.reading import FAULTLESS
 from selfcorrect.diagnosis.witness import CATEGORIES, KINDS, Testimony, Weights
 from selfcorrect.model import RETRYABLE
 
-HINT: Final = 2.0
+HINT: Final = 1.0
 """How much a hint counts for its kind, and for its category, in log-odds."""
 PAIR: Final = 0.3
 """How much it counts that a kind and a category go together."""
-RETRY: Final = 0.6
+RETRY: Final = 0.5
 """From which probability words alone say that the same call may succeed."""
 NONE: Final = 0.5
 """From which probability an error of the input is said to have no category."""
@@ -40,9 +40,17 @@ def decide(
     hinted = {each for each, _ in hints}
     kinds = [kind] if kind else [each for each in KINDS if _may_say(heard, each, hinted)]
     categories = [category] if category else CATEGORIES
-    pairs = [pair for pair in product(kinds, categories) if category or _go(heard, *pair, hints)]
-    scores = {pair: _score(heard, weights, hints, *pair) for pair in pairs or [(kinds[0], "none")]}
-    best = max(scores, key=scores.__getitem__)
+    of_kind = {each: _log(heard.kinds[each]) for each in kinds}
+    of_category = {each: _log(heard.categories[each]) for each in categories}
+    for first, second in hints[:1]:
+        of_kind[first] = of_kind.get(first, -math.inf) + HINT
+        of_category[second] = of_category.get(second, -math.inf) + HINT
+    best, most = (kinds[0], "none"), -math.inf
+    for one, other in product(kinds, categories):
+        together = weights.pairs[KINDS.index(one)][CATEGORIES.index(other)]
+        score = of_kind[one] + of_category[other] + PAIR * together
+        if score > most and (category or _go(heard, one, other, hints)):
+            best, most = (one, other), score
     marks = signs(heard, *best, is_hinted=best[0] in hinted)
     total = sum(mark * weight for mark, weight in zip(marks, weights.sure, strict=False))
     score = max(-20.0, min(20.0, total + weights.sure[-1]))
@@ -67,16 +75,6 @@ def _go(heard: Testimony, kind: str, category: str, hints: list[tuple[str, str]]
     if kind in FAULTLESS:
         return category == "none"
     return category != "none" or heard.categories["none"] >= NONE or (kind, "none") in hints
-
-
-def _score(
-    heard: Testimony, weights: Weights, hints: list[tuple[str, str]], kind: str, category: str
-) -> float:
-    together = weights.pairs[KINDS.index(kind)][CATEGORIES.index(category)]
-    advice = sum((kind == each) + (category == other) for each, other in hints[:1])
-    return (
-        _log(heard.kinds[kind]) + _log(heard.categories[category]) + PAIR * together + HINT * advice
-    )
 
 
 def _log(share: float) -> float:

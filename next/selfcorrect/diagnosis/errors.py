@@ -36,8 +36,10 @@ def _faults(finding: Finding, args: JSON, schema: JsonObject | None) -> list[Fin
     from selfcorrect.diagnosis.places import places_of
     from selfcorrect.diagnosis.sentence import plain
 
-    faults = body_of(plain(finding.get("text", ""))).faults
-    if finding.get("paths") or len(faults) < 2:
+    text = finding.get("text", "")
+    is_plain = "{" not in text and "[" not in text
+    faults = () if is_plain or finding.get("paths") else body_of(plain(text)).faults
+    if len(faults) < 2:
         return [finding]
     places = places_of(args, schema)
     found: dict[str, Finding] = {}

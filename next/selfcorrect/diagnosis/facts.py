@@ -19,13 +19,13 @@ _CODE_FIELDS: Final = ("error_code", "code", "sqlite_errorname", "validator")
 def finding_of(error: BaseException) -> Finding:
     """Return what an exception shows, its causes included; secrets are cut out of its text."""
     layers = list(chain(error))
-    status: int | str | None = _first(layers, _status_of)
+    statuses = (found for each in layers if (found := _status_of(each)) is not None)
     names = dict.fromkeys(name for each in layers for name in _class_names(type(each)))
     # A wrapper often carries less than its cause: the first layer that has something speaks.
     return {
         "text": release(_text_of(error), MAX_TEXT),
         "types": list(names),
-        "status": status,
+        "status": next(statuses, None),
         "code": _first(layers, _code_of),
         "paths": [],
         "constraint": {},

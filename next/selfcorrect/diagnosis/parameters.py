@@ -28,9 +28,7 @@ def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
     score = scores.get(best, 0.0)
     only = places.top[0] if len(places.top) == 1 else None
     names = _new_names(masked.text)
-    # What a program lacks is no argument of the tool that runs it.
-    is_program = bool(only) and _PROGRAM.search(str(places.values[only or ""]))
-    if names and not places.named(names[0]) and not is_program:
+    if names and not places.named(names[0]) and not _runs_program(places):
         return Blame(names, "text")
     if only and score < _NAMED:
         inner = best.startswith(f"{only}.") and score >= _BARE
@@ -60,8 +58,18 @@ def locate(place: Sequence[str], places: Places) -> str | None:
         if start < len(place) - 1 and ".".join(place[start:-1]) in places.values:
             return path
     inner = [key for key in place if key not in ("body", "query", "path", "args")]
-    is_name = len(places.top) != 1 and inner and re.fullmatch(_NAME, inner[-1])
+    is_name = inner and re.fullmatch(_NAME, inner[-1]) and not _runs_program(places)
     return ".".join(inner) if is_name else None
+
+
+_PROGRAM: Final = re.compile(r"[\s(){};=<>/\[\]]")
+"""What a command line or a query has, and the value of another argument seldom."""
+
+
+def _runs_program(places: Places) -> bool:
+    """Say whether the only argument is a command or a query: what it lacks is no argument."""
+    top = places.top
+    return len(top) == 1 and bool(_PROGRAM.search(str(places.values[top[0]])))
 
 
 # --- names that the call or the schema has ---
@@ -133,24 +141,28 @@ def _nouns(text: str) -> set[str]:
 
 # --- names that neither the call nor the schema has ---
 
-_LACK: Final = "missing|required|undefined|unexpected|unknown|null value|not (?:allowed|defined|permitted|expected)"
+_LACK: Final = (
+    "missing|required|undefined|unexpected|unknown|null value"
+    "|not (?:allowed|defined|permitted|expected)"
+)
+_BEFORE: Final = "requires|unrecogni[sz]ed|additional|extra|allowed|include|contain|without|no"
+_QUOTE: Final = rf"[\"'`‘“]({_NAME})[\"'`’”]"
+_QUOTES: Final = rf"((?:[\"'`‘“]{_NAME}[\"'`’”](?:, | and |, and )?){{1,20}})"
+_STATE: Final = "missing|required|undefined|not (?:set|given|provided)"
+_MUST: Final = r"must be present|must be [\w ]+\(was missing"
 _NEW: Final = tuple(
     re.compile(way, re.MULTILINE)
     for way in (
-        rf"(?i)(?:{_LACK}|requires|unrecogni[sz]ed|additional|extra|allowed|include|contain|without|no)\b"
-        rf"[^\n\"'`‘“]{{0,60}}?((?:[\"'`‘“]{_NAME}[\"'`’”](?:, | and |, and )?){{1,20}})",
-        rf"(?i)[\"'`‘“]({_NAME})[\"'`’”]:? (?:\w+ ){{0,3}}(?:{_LACK}|must (?:be (?:present|set)|exist))",
+        rf"(?i)(?:{_LACK}|{_BEFORE})\b[^\n\"'`‘“]{{0,60}}?{_QUOTES}",
+        rf"(?i){_QUOTE}:? (?:\w+ ){{0,3}}(?:{_LACK}|must (?:be (?:present|set)|exist))",
         rf"(?i)(?:{_LACK}|unrecogni[sz]ed)\b[^\n:]{{0,60}}: ({_NAME})\b",
-        rf"(?:^|[:.] )({_NAME}) (?:(?:is|was) (?:missing|required|undefined|not (?:set|given|provided))"
-        r"|must be present|must be [\w ]+\(was missing)",
+        rf"(?:^|[:.] )({_NAME}) (?:(?:is|was) (?:{_STATE})|{_MUST})",
         # All that Python's KeyError says.
         rf"\A['\"]({_NAME})['\"]\Z",
     )
 )
 """Ways to name an argument that is missing or unknown, the surest first."""
-_LISTED: Final = re.compile(rf"[\"'`‘“]({_NAME})[\"'`’”]")
-_PROGRAM: Final = re.compile(r"[\s(){};=<>/\[\]]")
-"""What a command line or a query has, and the value of another argument seldom."""
+_LISTED: Final = re.compile(_QUOTE)
 
 
 def _new_names(text: str) -> tuple[str, ...]:

@@ -55,10 +55,10 @@ def read(
 
 
 def own_words(finding: Finding, clues: Clues, code: str | None) -> Finding:
-    """Return a finding as rules are to see it once more: with what its own sentence and body say."""
+    """Return a finding with what the own sentence and the body say, for rules to see again."""
     return {
         **finding,
-        "text": clues.spoken,
+        "text": clues.sentence.text,
         "types": list(clues.classes),
         "status": clues.status,
         "code": code,

@@ -55,10 +55,12 @@ _ASKS: Final = re.compile(
     r"(?i)(?:re-?try(?:ing|[- _]after| again)?|try(?:ing)? again|again|wait(?:ing)?|available"
     r"|resets?|back ?off|unlock(?:ed)?|expires?)\b"
     r"[\w ,'’\"]{0,40}?(?:\b(?:in|after|for|within|of|about|at least|until)|[:=]|wait(?:ing)?)"
-    r" *[\"']?(?:about |another )?((?:\d{1,9}(?:\.\d{1,9})? ?[a-zA-Z]{0,12}(?![\d.])(?:,? (?:and )?)?){1,3})"
+    r" *[\"']?(?:about |another )?"
+    r"((?:\d{1,9}(?:\.\d{1,9})? ?[a-zA-Z]{0,12}(?![\d.])(?:,? (?:and )?)?){1,3})"
 )
 _ABROAD: Final = re.compile(
-    r"\b(?:dans|em|en|in|через|خلال) (\d{1,6}) ?(?:secondes?|segundos?|sekunden|сек|ثو)|(\d{1,6}) ?秒"
+    r"\b(?:dans|em|en|in|через|خلال) (\d{1,6}) ?(?:secondes?|segundos?|sekunden|сек|ثو)"
+    r"|(\d{1,6}) ?秒"
 )
 _UNITS: Final = {"ms": 0.001, "mi": 60, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 """Seconds in a unit, by the beginning of its name."""

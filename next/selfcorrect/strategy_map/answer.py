@@ -68,6 +68,15 @@ class Answer:
             hints=tuple({each.key: each for each in (*self.hints, *other.hints)}.values()),
         )
 
+    def advice(self) -> list[ErrorRule]:
+        """Return the first hint of each sort: a status, a class, a code, a pattern."""
+        found: dict[tuple[bool, ...], ErrorRule] = {}
+        for each in self.hints:
+            rule = each.rule
+            sort = (bool(rule.status), bool(rule.error), bool(rule.code), bool(rule.match))
+            found.setdefault(sort, rule)
+        return list(found.values())
+
     def rule_for(self, kind: ErrorKind) -> PlacedRule | None:
         """Return the rule that decided, or a hint that was followed."""
         followed = (each for each in self.hints if each.rule.kind == kind)

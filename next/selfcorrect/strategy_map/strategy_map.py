@@ -171,9 +171,9 @@ class StrategyMap:
         clues = clues_of(finding, args, schema)
         # What advises reads the error's own sentence, and nothing behind it.
         facts = replace(said, hints=())
-        for code in dict.fromkeys([*clues.codes[:3], None]):
+        for code in clues.codes[:3] or (None,):
             facts = facts.join(self.ask_rules(own_words(finding, clues, code), tool))
-        hints = tuple((str(each.rule.kind), str(each.rule.category or "")) for each in facts.hints)
+        hints = tuple((str(each.kind), str(each.category or "")) for each in facts.advice())
         return replace(clues, hints=hints), facts
 
     def ask_rules(self, finding: Finding, tool: str | None = None) -> Answer:
