@@ -15,12 +15,11 @@ from pydantic import BaseModel, Field, ValidationError
 from selfcorrect import ToolSpec, classify
 from selfcorrect.cli.diagnose import describe
 from selfcorrect.diagnosis.body import body_of, keys_in
-from selfcorrect.diagnosis.constraint import constraint_of
+from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
 from selfcorrect.diagnosis.errors import diagnose_error
 from selfcorrect.diagnosis.facts import finding_of, recorded_finding
-from selfcorrect.diagnosis.places import MARK, mask, places_of
+from selfcorrect.diagnosis.parameters import MARK, mask, places_of
 from selfcorrect.diagnosis.sentence import plain, sentence_of
-from selfcorrect.diagnosis.wait import wait_in_fields, wait_in_words
 from selfcorrect.diagnosis.witness import FILE
 from selfcorrect.strategy_map.explain import explain
 from selfcorrect.strategy_map.strategy_map import load_default

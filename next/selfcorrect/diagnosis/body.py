@@ -115,6 +115,10 @@ def _rows(text: str, place: tuple[str, ...]) -> Iterator[Fault]:
             return
 
 
+_OF_SCHEMAS: Final = (
+    r"\A(?P<sentence>[^\n]+)\n\nFailed validating ['\"](?P<code>\w+)['\"][\s\S]+?"
+    r"On instance(?P<place>(?:\[[^\]\n]+\])*)"
+)
 _ROWS: Final = tuple(
     (mark, re.compile(row, re.MULTILINE))
     for mark, row in (
@@ -122,11 +126,7 @@ _ROWS: Final = tuple(
         ("[type=", r"^(?P<place>[\w.\[\]-]+)\n +(?P<sentence>.+?) \[type=(?P<code>\w+)"),
         ("[type=", r"^ *(?P<place>)(?P<sentence>.+?) \[type=(?P<code>\w+), input_value="),
         # What the libraries for JSON Schema print.
-        (
-            "Failed validating",
-            r"\A(?P<sentence>[^\n]+)\n\nFailed validating ['\"](?P<code>\w+)['\"][\s\S]+?"
-            r"On instance(?P<place>(?:\[[^\]\n]+\])*)",
-        ),
+        ("Failed validating", _OF_SCHEMAS),
     )
 )
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from selfcorrect.diagnosis.body import Body, Fault, body_of
-from selfcorrect.diagnosis.constraint import constraint_of
-from selfcorrect.diagnosis.parameters import Blame, blame
-from selfcorrect.diagnosis.places import MARK, Masked, Places, mask, places_of
+from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
+from selfcorrect.diagnosis.parameters import MARK, Blame, Masked, Places, blame, mask, places_of
 from selfcorrect.diagnosis.sentence import Sentence, plain, sentence_of
-from selfcorrect.diagnosis.wait import wait_in_fields, wait_in_words
-from selfcorrect.model import JSON, Finding, JsonDict, JsonObject
+from selfcorrect.model import JSON, RETRYABLE, ErrorKind, Finding, JsonDict, JsonObject
 
+FAULTLESS: Final = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
+"""Kinds of errors for which no argument is at fault: they have no category."""
 _READ: Final = 2_000
 """Characters of a sentence that are searched."""
 

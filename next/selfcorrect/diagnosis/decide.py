@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import product
 from typing import Final, NamedTuple
 
-from selfcorrect.diagnosis.reading import FAULTLESS
+from selfcorrect.diagnosis.clues import FAULTLESS
 from selfcorrect.diagnosis.witness import CATEGORIES, KINDS, Testimony, Weights
 from selfcorrect.model import RETRYABLE
 

@@ -2,7 +2,7 @@
 
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.pointer import pointer
-from selfcorrect.strategy_map.answer import is_own
+from selfcorrect.strategy_map.match import is_own
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 
@@ -32,8 +32,7 @@ def diagnose_error(
 def _faults(finding: Finding, args: JSON, schema: JsonObject | None) -> list[Finding]:
     """Return a finding for each place that the body of an error names, or the finding alone."""
     from selfcorrect.diagnosis.body import body_of
-    from selfcorrect.diagnosis.parameters import locate
-    from selfcorrect.diagnosis.places import places_of
+    from selfcorrect.diagnosis.parameters import locate, places_of
     from selfcorrect.diagnosis.sentence import plain
 
     text = finding.get("text", "")

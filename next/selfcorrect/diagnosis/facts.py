@@ -2,14 +2,17 @@
 
 import builtins
 import errno
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
 from selfcorrect.effects.outcome import chain, field_of, status_of
-from selfcorrect.model import Finding
+from selfcorrect.errors import ToolReportedError
+from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.text import release, text_of
+from selfcorrect.tools.error_value import is_status
 
 T = TypeVar("T")
 MAX_TEXT: Final = 64_000
@@ -44,6 +47,37 @@ def _text_of(error: BaseException) -> str:
     if not isinstance(body, str) or not body.strip() or body in text:
         return text
     return f"{text}\n{body}"
+
+
+def reported_error(value: JSON, text: str) -> ToolReportedError:
+    """Return the exception that an error value stands for, so that one reader reads both."""
+    if not isinstance(value, Mapping):
+        return ToolReportedError(text)
+    error = value.get("error")
+    parts = [error, value] if isinstance(error, Mapping) else [value]
+    details = [each for part in parts for each in part.values() if isinstance(each, list | dict)]
+    if any(each is not error and each is not value.get("content") for each in details):
+        # Which argument is meant stands in the details.
+        text = f"{text}\n{json.dumps(dict(parts[0]), ensure_ascii=False, default=str)}"
+    return ToolReportedError(
+        text,
+        _field_in(parts, ("status_code", "statusCode", "status", "code"), is_status),
+        _field_in(parts, ("code", "error_code", "errorCode", "type"), _is_code),
+        _field_in(parts, ("retry_after", "retryAfter", "retry_after_seconds"), _is_seconds),
+    )
+
+
+def _field_in(parts: list[JsonObject], names: Sequence[str], fits: Callable[[JSON], bool]) -> Any:
+    found = (part[name] for part in parts for name in names if fits(part.get(name)))
+    return next(found, None)
+
+
+def _is_code(value: JSON) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 200 and " " not in value
+
+
+def _is_seconds(value: JSON) -> bool:
+    return type(value) in (int, float) and value >= 0
 
 
 def recorded_finding(

@@ -4,7 +4,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.handlers import RUNG
 from selfcorrect.model import RETRYABLE, Finding, call_of
 from selfcorrect.state import CorrectionState, Update, stop_run
-from selfcorrect.strategy_map.answer import is_own
+from selfcorrect.strategy_map.match import is_own
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:

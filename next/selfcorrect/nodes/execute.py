@@ -24,7 +24,7 @@ from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import unknown_tool
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
-from selfcorrect.tools.error_value import error_in, reported_error
+from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import arun_tool, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
 
@@ -149,6 +149,8 @@ def _raise_error_value(tool: ToolSpec, value: JSON) -> None:
     if tool.fails is not None:
         text = (text or str(value)) if tool.fails(value) else None
     if text is not None:
+        from selfcorrect.diagnosis.facts import reported_error
+
         raise reported_error(value, text)
 
 

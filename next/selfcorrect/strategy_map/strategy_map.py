@@ -2,24 +2,18 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from selfcorrect.errors import MapError
-from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonObject
-from selfcorrect.strategy_map.answer import Answer, is_own
+from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject
 from selfcorrect.strategy_map.document import ErrorRule, MapPolicy, ReadingPolicy, ToolEffect
 from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
-from selfcorrect.strategy_map.match import Matcher, PlacedRule
+from selfcorrect.strategy_map.match import Answer, Matcher, PlacedRule, is_own
 from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
 from selfcorrect.strategy_map.registry import BoundStrategy
 
-if TYPE_CHECKING:
-    from selfcorrect.diagnosis.clues import Clues
-
-_OWN: Final = (1.0, "schema")
 _NO_RULE: Final = ErrorRule(id="none")
 
 
@@ -131,50 +125,28 @@ class StrategyMap:
         """
         said = self.ask_rules(finding, tool)
         if is_own(finding):
-            return self._complete(finding, said, said.kind, said.category, _OWN)
-        from selfcorrect.diagnosis.reading import FAULTLESS, places_at_fault, read
+            kind, category = said.kind or ErrorKind.INTERNAL, said.category or Category.NONE
+            return self._complete(finding, said, kind, category)
+        from selfcorrect.diagnosis.reading import read
 
-        clues, facts = self.gather(finding, said, tool, args=args, schema=schema)
-        source = "rule" if facts.first and facts.first.rule.match else "structure"
-        reading = read(clues, facts.kind, facts.category, source)
-        kind, category = reading.kind, reading.category
-        is_backed = any(not each.rule.match and each.rule.kind == kind for each in said.met)
-        wait, words = clues.wait, not acts
-        if wait is None and words and kind in RETRYABLE:
-            wait = _seconds(facts.captures) or clues.spoken_wait
-        more: Finding = {
-            "paths": places_at_fault(clues, facts.paths, kind),
-            "constraint": clues.constraint if words and kind not in FAULTLESS else {},
-            "retry_after": wait,
+        found = read(
+            finding,
+            said,
+            lambda each: self.ask_rules(each, tool),
+            args=args,
+            schema=schema,
+            acts=acts,
+        )
+        more = self._complete(finding, found.rules, found.kind, found.category)
+        return {
+            **more,
+            "paths": found.paths,
+            "constraint": finding.get("constraint") or found.constraint,
+            "retry_after": found.wait,
+            "confidence": found.confidence,
+            "witness": found.witness,
+            "ladder": more["ladder"] if found.repeats else [],
         }
-        about = (reading.confidence, reading.witness)
-        found = self._complete({**finding, **more}, facts, kind, category, about)
-        own = facts.first is not None and facts.first.rule.repair is not None
-        if acts and kind in RETRYABLE and not is_backed and not own:
-            # Words alone never make a tool act again.
-            found["ladder"] = []
-        return found
-
-    def gather(
-        self,
-        finding: Finding,
-        said: Answer,
-        tool: str | None = None,
-        *,
-        args: JSON = None,
-        schema: JsonObject | None = None,
-    ) -> "tuple[Clues, Answer]":
-        """Return what an error shows, and what the rules say to that too."""
-        from selfcorrect.diagnosis.clues import clues_of
-        from selfcorrect.diagnosis.reading import own_words
-
-        clues = clues_of(finding, args, schema)
-        # What advises reads the error's own sentence, and nothing behind it.
-        facts = replace(said, hints=())
-        for code in clues.codes[:3] or (None,):
-            facts = facts.join(self.ask_rules(own_words(finding, clues, code), tool))
-        hints = tuple((str(each.kind), str(each.category or "")) for each in facts.advice())
-        return replace(clues, hints=hints), facts
 
     def ask_rules(self, finding: Finding, tool: str | None = None) -> Answer:
         """Return what the rules that an error meets say together."""
@@ -184,14 +156,8 @@ class StrategyMap:
         return answer
 
     def _complete(
-        self,
-        finding: Finding,
-        answer: Answer,
-        kind: ErrorKind | None,
-        category: Category | None,
-        about: tuple[float, str],
+        self, finding: Finding, answer: Answer, kind: ErrorKind, category: Category
     ) -> Finding:
-        kind, category = kind or ErrorKind.INTERNAL, category or Category.NONE
         first = answer.rule_for(kind)
         return {
             **finding,
@@ -200,10 +166,10 @@ class StrategyMap:
             "captures": answer.captures,
             "rule": first.key if first else None,
             "ladder": self._ladder(first, kind, category),
-            "paths": finding.get("paths") or answer.paths,
+            "paths": answer.paths,
             "retry_after": finding.get("retry_after"),
-            "confidence": about[0],
-            "witness": about[1],
+            "confidence": 1.0,
+            "witness": "schema",
         }
 
     def matches(self, finding: Finding, tool: str | None = None) -> list[PlacedRule]:
@@ -253,9 +219,3 @@ def load_default() -> StrategyMap:
 @lru_cache(maxsize=8)
 def _load_shipped(name: str) -> StrategyMap:
     return StrategyMap.load(name)
-
-
-def _seconds(captures: Mapping[str, str]) -> float | None:
-    whole, _, part = captures.get("seconds", "").partition(".")
-    is_number = whole.isdecimal() and len(whole) < 10 and (part.isdecimal() or not part)
-    return float(f"{whole}.{part or 0}") if is_number else None

@@ -24,11 +24,11 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from selfcorrect.diagnosis import witness
-from selfcorrect.diagnosis.clues import Clues
+from selfcorrect.diagnosis.clues import FAULTLESS, Clues
 from selfcorrect.diagnosis.decide import decide, signs
 from selfcorrect.diagnosis.facts import recorded_finding
-from selfcorrect.diagnosis.features import features_of
-from selfcorrect.diagnosis.reading import FAULTLESS, places_at_fault
+from selfcorrect.diagnosis.reading import gather, places_at_fault
+from selfcorrect.diagnosis.witness import features_of
 from selfcorrect.model import ErrorKind, name_place
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
@@ -60,7 +60,8 @@ def row_of(record: dict[str, Any], strategies: StrategyMap) -> Row:
     """Gather what the library would know of an error."""
     finding = recorded_finding(record["message"], record.get("exception"), record.get("status"))
     about = {"args": record.get("arguments"), "schema": record.get("schema") or {}}
-    clues, facts = strategies.gather(finding, strategies.ask_rules(finding), **about)
+    ask = strategies.ask_rules
+    clues, facts = gather(finding, ask(finding), ask, **about)
     category = facts.category or ("none" if facts.kind in FAULTLESS else None)
     sure = (facts.kind and str(facts.kind), category and str(category))
     kind = facts.kind or ErrorKind.VALIDATION
