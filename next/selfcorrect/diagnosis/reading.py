@@ -117,8 +117,7 @@ def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, st
     if kind is not None and category is not None:
         is_rule = rules.first is not None and rules.first.rule.match
         return kind, category, SURE, "rule" if is_rule else "structure"
-    from selfcorrect.diagnosis.decide import decide
-    from selfcorrect.diagnosis.witness import features_of, load, testify
+    from selfcorrect.diagnosis.witness import decide, features_of, load, testify
 
     weights = load()
     heard = testify(weights, features_of(clues))

@@ -25,10 +25,9 @@ from sklearn.linear_model import LogisticRegression
 
 from selfcorrect.diagnosis import witness
 from selfcorrect.diagnosis.clues import FAULTLESS, Clues
-from selfcorrect.diagnosis.decide import decide, signs
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.diagnosis.reading import gather, places_at_fault
-from selfcorrect.diagnosis.witness import features_of
+from selfcorrect.diagnosis.witness import decide, features_of, signs
 from selfcorrect.model import ErrorKind, name_place
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
@@ -105,10 +104,11 @@ def advice(strategies: StrategyMap) -> Iterator[dict[str, Any]]:
             continue
         labels = {"kind": [str(rule.kind)], "category": [str(rule.category or "none")]}
         for said in rule.status or (None,):
-            status = said.replace("x", "0") if isinstance(said, str) else said
+            # One of the class that no other rule names.
+            status = said.replace("x", "8") if isinstance(said, str) else said
             for exception in rule.error or (None,):
                 about = {"status": status, "exception": exception, "labels": labels}
-                for text in ("went wrong", f"status {status or 1}"):
+                for text in (f"status {status}", "error") if status else ("error",):
                     yield {"message": text, "system": f"phrases-{rule.id}", **about}
 
 
