@@ -130,7 +130,23 @@ class RemoteError(Exception):
 
 
 class ToolReportedError(Exception):
-    """Stands for an error that a tool returned as its value."""
+    """Stands for an error that a tool returned as its value.
+
+    Attributes:
+        status_code: The HTTP status that the value says.
+        code: Its code.
+        retry_after: Seconds that it asks to wait.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        status_code: int | None = None,
+        code: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(text)
+        self.status_code, self.code, self.retry_after = status_code, code, retry_after
 
 
 def near_name(name: object, known: Iterable[str]) -> str:

@@ -128,6 +128,8 @@ class Finding(TypedDict, total=False):
         captures: Named groups of the rule's pattern.
         rule: The rule that decided, as `map/id`.
         ladder: Names of the strategies to try, in order.
+        confidence: The probability that kind and category are right.
+        witness: Who saw it: `schema`, `structure`, `rule`, `witness` or `elimination`.
     """
 
     text: str
@@ -142,6 +144,8 @@ class Finding(TypedDict, total=False):
     captures: dict[str, str]
     rule: str | None
     ladder: list[str]
+    confidence: float
+    witness: str
 
 
 def own_finding(kind: str, code: str, text: str, path: str, constraint: JSON = None) -> Finding:
@@ -173,6 +177,8 @@ class Diagnosis:
     captures: Mapping[str, str] = field(default_factory=dict)
     rule: str | None = None
     ladder: tuple[str, ...] = ()
+    confidence: float = 0.0
+    witness: str = "rule"
 
     @classmethod
     def of(cls, finding: Finding) -> Diagnosis:

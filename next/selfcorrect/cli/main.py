@@ -13,6 +13,7 @@ from selfcorrect.cli.screen import complain
 _COMMANDS = {
     "run": ("run:run", "run a graph on calls; without any, play the demonstration"),
     "repair": ("repair:repair", "repair calls of a JSON Lines file; nothing is executed"),
+    "diagnose": ("diagnose:diagnose", "say what recorded errors of a JSON Lines file are"),
     "explain": ("maps:explain_error", "show what a map makes of an error"),
     "check": ("maps:check", "find mistakes in maps"),
     "graph": ("starter:draw", "draw a graph"),
@@ -66,6 +67,9 @@ def _parser() -> argparse.ArgumentParser:
     of["repair"].add_argument("--out", default="-", metavar="OUT", help="- writes stdout")
     of["repair"].add_argument("--strategies", metavar="MAP", help="the name or path of a map")
     of["repair"].add_argument("--no-model", action="store_true", help="ask no model (the default)")
+    of["diagnose"].add_argument("--jsonl", required=True, metavar="IN", help="- reads stdin")
+    of["diagnose"].add_argument("--out", default="-", metavar="OUT", help="- writes stdout")
+    of["diagnose"].add_argument("--strategies", metavar="MAP", help="the name or path of a map")
     of["explain"].add_argument("map", metavar="MAP", help="the name or path of a map")
     of["explain"].add_argument("text", metavar="TEXT", help="what the error says")
     of["explain"].add_argument("--status", help="its HTTP status")

@@ -1,15 +1,14 @@
 """Commands about maps: explain, check, maps, strategies."""
 
 import argparse
-import builtins
 import inspect
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from selfcorrect.cli.screen import say, say_table
+from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.errors import MapError
-from selfcorrect.model import Finding
 from selfcorrect.strategy_map.explain import explain
 from selfcorrect.strategy_map.lint import lint
 from selfcorrect.strategy_map.load import shipped_maps
@@ -19,16 +18,8 @@ from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 def explain_error(options: argparse.Namespace) -> int:
     """Show what a map makes of an error."""
-    status = options.status
-    finding: Finding = {
-        "text": options.text,
-        "types": _classes(options.exception) if options.exception else [],
-        "status": int(status) if status and status.isdecimal() else status,
-        "code": options.code,
-        "paths": [],
-        "constraint": {},
-        "retry_after": None,
-    }
+    given = (options.exception, options.status, options.code)
+    finding = recorded_finding(options.text, *given)
     text = explain(StrategyMap.load(options.map), finding, options.tool)
     for line in text.splitlines():
         say(line)
@@ -56,12 +47,6 @@ def list_strategies(_options: argparse.Namespace) -> int:
     rows = [(name, needs, _summary(*home)) for name, (*home, needs) in sorted(BUILT_IN.items())]
     say_table(rows)
     return 0
-
-
-def _classes(name: str) -> list[str]:
-    """Return the MRO of a built-in exception, and of any other class its name."""
-    known = getattr(builtins, name, None)
-    return [each.__name__ for each in known.__mro__] if isinstance(known, type) else [name]
 
 
 def _comment(path: Path) -> str:

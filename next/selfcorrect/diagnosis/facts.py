@@ -1,32 +1,105 @@
 """Reads what an exception carries as structure: its classes, status, code and wait."""
 
-from collections.abc import Callable, Iterable
+import builtins
+import errno
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
 from selfcorrect.effects.outcome import chain, field_of, status_of
-from selfcorrect.model import Finding
+from selfcorrect.errors import ToolReportedError
+from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.text import release, text_of
+from selfcorrect.tools.error_value import is_status
 
 T = TypeVar("T")
 MAX_TEXT: Final = 64_000
-_CODE_FIELDS: Final = ("sqlstate", "pgcode", "error_code", "code")
+_CODE_FIELDS: Final = ("error_code", "code", "sqlite_errorname", "validator")
 
 
 def finding_of(error: BaseException) -> Finding:
     """Return what an exception shows, its causes included; secrets are cut out of its text."""
     layers = list(chain(error))
+    statuses = (found for each in layers if (found := _status_of(each)) is not None)
     names = dict.fromkeys(name for each in layers for name in _class_names(type(each)))
     # A wrapper often carries less than its cause: the first layer that has something speaks.
     return {
-        "text": release(text_of(error) or type(error).__name__, MAX_TEXT),
+        "text": release(_text_of(error), MAX_TEXT),
         "types": list(names),
-        "status": _first(layers, status_of),
+        "status": next(statuses, None),
         "code": _first(layers, _code_of),
         "paths": [],
         "constraint": {},
         "retry_after": _first(layers, _wait_of),
+    }
+
+
+def _text_of(error: BaseException) -> str:
+    """Return what an exception says, and behind it the body of the answer that it carries."""
+    text = text_of(error) or type(error).__name__
+    response = field_of(error, "response")
+    # Reading a body that is not there yet would wait for the network.
+    if response is None or field_of(response, "_content_consumed") is False:
+        return text
+    body = field_of(response, "text")
+    if not isinstance(body, str) or not body.strip() or body in text:
+        return text
+    return f"{text}\n{body}"
+
+
+def reported_error(value: JSON, text: str) -> ToolReportedError:
+    """Return the exception that an error value stands for, so that one reader reads both."""
+    if not isinstance(value, Mapping):
+        return ToolReportedError(text)
+    error = value.get("error")
+    parts = [error, value] if isinstance(error, Mapping) else [value]
+    details = [each for part in parts for each in part.values() if isinstance(each, list | dict)]
+    if any(each is not error and each is not value.get("content") for each in details):
+        # Which argument is meant stands in the details.
+        text = f"{text}\n{json.dumps(dict(parts[0]), ensure_ascii=False, default=str)}"
+    return ToolReportedError(
+        text,
+        _field_in(parts, ("status_code", "statusCode", "status", "code"), is_status),
+        _field_in(parts, ("code", "error_code", "errorCode", "type"), _is_code),
+        _field_in(parts, ("retry_after", "retryAfter", "retry_after_seconds"), _is_seconds),
+    )
+
+
+def _field_in(parts: list[JsonObject], names: Sequence[str], fits: Callable[[JSON], bool]) -> Any:
+    found = (part[name] for part in parts for name in names if fits(part.get(name)))
+    return next(found, None)
+
+
+def _is_code(value: JSON) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 200 and " " not in value
+
+
+def _is_seconds(value: JSON) -> bool:
+    return type(value) in (int, float) and value >= 0
+
+
+def recorded_finding(
+    text: str,
+    exception: str | None = None,
+    status: int | str | None = None,
+    code: str | None = None,
+) -> Finding:
+    """Return what a log or another process shows of an error."""
+    known = getattr(builtins, (exception or "").rpartition(".")[2], None)
+    is_known = isinstance(known, type) and issubclass(known, BaseException)
+    types = [*_class_names(known)] if is_known and known else []
+    if isinstance(status, str) and status.lstrip("-").isdecimal() and len(status) < 5:
+        status = int(status)
+    return {
+        "text": text,
+        "types": list(dict.fromkeys([*([exception] if exception else []), *types])),
+        "status": status,
+        "code": code,
+        "paths": [],
+        "constraint": {},
+        "retry_after": None,
     }
 
 
@@ -41,19 +114,45 @@ def _class_names(kind: type) -> list[str]:
     ]
 
 
-def _code_of(error: BaseException) -> str | None:
-    for name in _CODE_FIELDS:
-        value = field_of(error, name)
-        if isinstance(value, str) and 0 < len(value) <= 200:
+def _status_of(error: BaseException) -> int | str | None:
+    """Return the HTTP status, the SQLSTATE, or the name of a gRPC code."""
+    if (status := status_of(error)) is not None:
+        return status
+    inner = _mapping(field_of(error, "response"), "ResponseMetadata").get("HTTPStatusCode")
+    if type(inner) is int:
+        return inner
+    for field in ("sqlstate", "pgcode"):
+        if isinstance(value := field_of(error, field), str) and len(value) == 5:
             return value
-    return None
+    code = field_of(error, "code")
+    try:
+        name = field_of(code(), "name") if callable(code) else None
+    except Exception:
+        return None
+    return name if isinstance(name, str) else None
+
+
+def _code_of(error: BaseException) -> str | None:
+    values = [field_of(error, name) for name in _CODE_FIELDS]
+    values.append(_mapping(field_of(error, "response"), "Error").get("Code"))
+    if isinstance(error, OSError) and type(error).__module__ == "builtins":
+        # Elsewhere a number of the same name counts something else.
+        values.append(errno.errorcode.get(error.errno or 0))
+    return next((each for each in values if isinstance(each, str) and 0 < len(each) <= 200), None)
+
+
+def _mapping(value: Any, name: str) -> Mapping[str, Any]:
+    """Return a part of an answer that is a dict, as the clients of AWS keep it."""
+    inner = value.get(name) if isinstance(value, Mapping) else None
+    return inner if isinstance(inner, Mapping) else {}
 
 
 def _wait_of(error: BaseException) -> float | None:
     value = field_of(error, "retry_after")
     if value is None:
-        headers = field_of(field_of(error, "response"), "headers") or {}
-        value = headers.get("retry-after")
+        headers = field_of(field_of(error, "response"), "headers")
+        found = dict(headers) if isinstance(headers, Mapping) else {}
+        value = next((found[name] for name in found if str(name).lower() == "retry-after"), None)
     return None if value is None else seconds_of(value)
 
 

@@ -2,14 +2,14 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.handlers import RUNG
-from selfcorrect.model import RETRYABLE
+from selfcorrect.model import RETRYABLE, Finding, call_of
 from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.strategy_map.match import is_own
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
-    """Ask the error-strategy map about every finding."""
-    tool = state["current"].get("name", "")
-    findings = [context.map.diagnose(each, tool) for each in state["findings"]]
+    """Ask the error-strategy map, and the error itself, about every finding."""
+    findings = [one for each in state["findings"] for one in _read(each, state, context)]
     if findings and context.handler_of(state) is not None:
         # Once for a call, whatever the number of its faults; the map's rungs follow.
         findings[0]["ladder"] = [RUNG, *findings[0]["ladder"]]
@@ -21,3 +21,21 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     if (detail := context.terminal_reason(state, lasting)) is not None:
         return update | stop_run("terminal_kind", detail)
     return update | {"outcome": "diagnosed"}
+
+
+def _read(finding: Finding, state: CorrectionState, context: RunContext) -> list[Finding]:
+    call = call_of(state["current"])
+    if is_own(finding):
+        return [context.map.diagnose(finding, call.name)]
+    # A call that only breaks its schema loads nothing of this.
+    from selfcorrect.diagnosis.errors import diagnose_error
+
+    tool = context.tools.get(call.name)
+    return diagnose_error(
+        context.map,
+        finding,
+        call.name,
+        args=call.args,
+        schema=context.schema_of(call),
+        acts=tool is None or tool.acts,
+    )

@@ -17,7 +17,7 @@ from selfcorrect.effects.again import (
     may_run,
 )
 from selfcorrect.effects.outcome import Outcome, outcome_of
-from selfcorrect.errors import GraphSetupError, ToolReportedError
+from selfcorrect.errors import GraphSetupError
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Call, Finding, Result, call_json, call_of, own_finding
 from selfcorrect.models.port import value_of
@@ -149,7 +149,9 @@ def _raise_error_value(tool: ToolSpec, value: JSON) -> None:
     if tool.fails is not None:
         text = (text or str(value)) if tool.fails(value) else None
     if text is not None:
-        raise ToolReportedError(text)
+        from selfcorrect.diagnosis.facts import reported_error
+
+        raise reported_error(value, text)
 
 
 def _has_receipt(tool: ToolSpec, value: JSON) -> bool:

@@ -86,6 +86,7 @@ class ErrorRule(_Table):
             the map's ladder of the category or kind holds.
         options: Options of strategies, by the strategy's name.
         allow: Further classes of changes that run unasked on tools that only read.
+        hint: The rule only advises: where the error says more, its own words decide.
         priority: Rules of a higher priority are tried first.
         example: Texts that this rule decides; `selfcorrect check` tries them.
     """
@@ -103,6 +104,7 @@ class ErrorRule(_Table):
     repair: Ladder | None = None
     options: Mapping[str, JsonObject] = Field(default_factory=dict)
     allow: Classes = ()
+    hint: bool = False
     priority: Priority = "medium"
     example: Texts = ()
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from selfcorrect.errors import MapError
-from selfcorrect.model import Category, ErrorKind, Finding, JsonObject
-from selfcorrect.pointer import pointer
+from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject
 from selfcorrect.strategy_map.document import ErrorRule, MapPolicy, ReadingPolicy, ToolEffect
 from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
-from selfcorrect.strategy_map.match import Matcher, PlacedRule
+from selfcorrect.strategy_map.match import Answer, Matcher, PlacedRule, is_own
 from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
 from selfcorrect.strategy_map.registry import BoundStrategy
 
@@ -103,35 +102,74 @@ class StrategyMap:
     def __repr__(self) -> str:
         return f"<StrategyMap {self.name}: {len(self.rules)} rules>"
 
-    def diagnose(self, finding: Finding, tool: str | None = None) -> Finding:
+    def diagnose(
+        self,
+        finding: Finding,
+        tool: str | None = None,
+        *,
+        args: JSON = None,
+        schema: JsonObject | None = None,
+        acts: bool = False,
+    ) -> Finding:
         """Complete a finding: kind, category, captures, rule, ladder, places and wait.
 
         The first rule that matches decides; what it does not say of kind, category and
-        arguments the next one says.
+        arguments the next one says, and what none of them says the reading of the error.
+
+        Args:
+            finding: What is wrong.
+            tool: The tool's name.
+            args: The arguments of the call.
+            schema: Their schema.
+            acts: Whether the tool has side effects: then no word of the error makes it run again.
         """
-        first: PlacedRule | None = None
-        captures: dict[str, str] = {}
-        kind: ErrorKind | None = None
-        category: Category | None = None
-        paths = finding.get("paths") or []
+        said = self.ask_rules(finding, tool)
+        if is_own(finding):
+            kind, category = said.kind or ErrorKind.INTERNAL, said.category or Category.NONE
+            return self._complete(finding, said, kind, category)
+        from selfcorrect.diagnosis.reading import read
+
+        found = read(
+            finding,
+            said,
+            lambda each: self.ask_rules(each, tool),
+            args=args,
+            schema=schema,
+            acts=acts,
+        )
+        more = self._complete(finding, found.rules, found.kind, found.category)
+        return {
+            **more,
+            "paths": found.paths,
+            "constraint": finding.get("constraint") or found.constraint,
+            "retry_after": found.wait,
+            "confidence": found.confidence,
+            "witness": found.witness,
+            "ladder": more["ladder"] if found.repeats else [],
+        }
+
+    def ask_rules(self, finding: Finding, tool: str | None = None) -> Answer:
+        """Return what the rules that an error meets say together."""
+        answer = Answer(paths=finding.get("paths") or [])
         for placed in self._matcher.matching(finding, tool):
-            rule, named = placed.rule, self._matcher.captures(placed, finding)
-            if first is None:
-                first, captures = placed, named
-            kind, category = kind or rule.kind, category or rule.category
-            paths = paths or _paths(rule, named)
-            if kind and category and paths:
-                break
-        wait = finding.get("retry_after")
+            answer = answer.take(placed, self._matcher.captures(placed, finding))
+        return answer
+
+    def _complete(
+        self, finding: Finding, answer: Answer, kind: ErrorKind, category: Category
+    ) -> Finding:
+        first = answer.rule_for(kind)
         return {
             **finding,
-            "kind": (kind or ErrorKind.INTERNAL).value,
-            "category": (category or Category.NONE).value,
-            "captures": captures,
+            "kind": kind.value,
+            "category": category.value,
+            "captures": answer.captures,
             "rule": first.key if first else None,
             "ladder": self._ladder(first, kind, category),
-            "paths": paths,
-            "retry_after": _seconds(captures) if wait is None else wait,
+            "paths": answer.paths,
+            "retry_after": finding.get("retry_after"),
+            "confidence": 1.0,
+            "witness": "schema",
         }
 
     def matches(self, finding: Finding, tool: str | None = None) -> list[PlacedRule]:
@@ -160,13 +198,10 @@ class StrategyMap:
         """The compiled rules; compiled when the first error comes."""
         return Matcher(self.rules)
 
-    def _ladder(
-        self, placed: PlacedRule | None, kind: ErrorKind | None, category: Category | None
-    ) -> list[str]:
+    def _ladder(self, placed: PlacedRule | None, kind: ErrorKind, category: Category) -> list[str]:
         if placed and placed.rule.repair is not None:
             return list(map(str, placed.rule.repair))
-        by_category = self.ladders.get(category or Category.NONE)
-        return list(by_category or self.ladders.get(kind or ErrorKind.INTERNAL, ()))
+        return list(self.ladders.get(category) or self.ladders.get(kind, ()))
 
 
 def load_default() -> StrategyMap:
@@ -184,14 +219,3 @@ def load_default() -> StrategyMap:
 @lru_cache(maxsize=8)
 def _load_shipped(name: str) -> StrategyMap:
     return StrategyMap.load(name)
-
-
-def _paths(rule: ErrorRule, captures: Mapping[str, str]) -> list[str]:
-    names = rule.params or ((captures["param"],) if "param" in captures else ())
-    return [pointer(*name.rstrip(".").split(".")) for name in names]
-
-
-def _seconds(captures: Mapping[str, str]) -> float | None:
-    whole, _, part = captures.get("seconds", "").partition(".")
-    is_number = whole.isdecimal() and len(whole) < 10 and (part.isdecimal() or not part)
-    return float(f"{whole}.{part or 0}") if is_number else None

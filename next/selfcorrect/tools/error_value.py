@@ -42,13 +42,14 @@ _SIGNS: Final[tuple[Callable[[JsonObject], bool], ...]] = (
     lambda value: value.get("isError") is True or value.get("is_error") is True,
     lambda value: bool(value.get("error")),
     lambda value: value.get("status") == "error",
-    lambda value: _is_status(value.get("status_code")),
+    lambda value: is_status(value.get("status_code")),
 )
 _TEXTS: Final = ("error", "message", "detail", "content")
 """Where an error says what is wrong, in this order."""
 
 
-def _is_status(value: JSON) -> bool:
+def is_status(value: JSON) -> bool:
+    """Say whether a value is the HTTP status of a failure."""
     return type(value) is int and 400 <= value < 600
 
 

@@ -1,0 +1,74 @@
+"""The command `diagnose`: says of recorded errors what they are."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO
+
+from selfcorrect.cli.screen import InputError, say
+from selfcorrect.diagnosis.errors import diagnose_error
+from selfcorrect.diagnosis.facts import recorded_finding
+from selfcorrect.model import RETRYABLE, JsonDict, name_place
+from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
+
+
+def diagnose(options: argparse.Namespace) -> int:
+    """Write a line for each error that is read, in order, in constant memory."""
+    chosen = options.strategies
+    strategies = StrategyMap.load(chosen) if chosen else load_default()
+    failed = 0
+    with ExitStack() as files:
+        lines = _open(options.jsonl, "r", files)
+        out = _open(options.out, "w", files)
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                answer = describe(json.loads(line), strategies)
+            except (ValueError, RecursionError, InputError) as error:
+                failed += 1
+                say(f"{options.jsonl}:{number}: {error}", stderr=True)
+            else:
+                print(json.dumps(answer), file=out, flush=out is sys.stdout)
+    return 2 if failed else 0
+
+
+def describe(record: object, strategies: StrategyMap) -> JsonDict:
+    """Return the diagnosis of a recorded error.
+
+    Raises:
+        InputError: If the record is unusable.
+    """
+    if not isinstance(record, Mapping):
+        raise InputError("a line must be an object")
+    if not isinstance(record.get("message"), str):
+        raise InputError('"message" is missing (it must be a string)')
+    given = (record.get(name) for name in ("exception", "status", "code"))
+    finding = recorded_finding(record["message"], *given)
+    schema, args = record.get("schema"), record.get("arguments")
+    schema = schema if isinstance(schema, Mapping) else None
+    found = diagnose_error(strategies, finding, record.get("tool"), args=args, schema=schema)
+    first = found[0]
+    return {
+        "id": record.get("id"),
+        "kind": first["kind"],
+        "category": first["category"],
+        "params": list(dict.fromkeys(name_place(path) for each in found for path in each["paths"])),
+        "constraint": first["constraint"] or None,
+        "retryable": first["kind"] in RETRYABLE,
+        "retry_after_s": first["retry_after"],
+        "rule": first["rule"],
+        "ladder": first["ladder"],
+        "confidence": first["confidence"],
+        "witness": first["witness"],
+    }
+
+
+def _open(name: str, mode: str, files: ExitStack) -> IO[str]:
+    if name == "-":
+        return sys.stdin if mode == "r" else sys.stdout
+    # Half a character in a line must not end the file.
+    return files.enter_context(Path(name).open(mode, encoding="utf-8", errors="surrogatepass"))

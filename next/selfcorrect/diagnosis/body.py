@@ -1,0 +1,226 @@
+"""Bodies: the faults that JSON, a repr, or the rows of a validator inside a text list."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selfcorrect.model import JSON
+
+_DEPTH: Final = 8
+_MOST: Final = 20
+_LITERAL: Final = 8_000
+"""Characters of a Python literal that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One entry of a body: what is wrong, its code, and the keys of its place."""
+
+    sentence: str
+    code: str | None = None
+    place: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What stands in the body of a text.
+
+    Attributes:
+        faults: What is wrong, in order.
+        fields: Every field that repeats no part of the request, names in lower case.
+    """
+
+    faults: tuple[Fault, ...] = ()
+    fields: tuple[tuple[str, JSON], ...] = ()
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status of a failure that a field says."""
+        said = (value for name, value in self.fields if _plain(name) in _STATUSES)
+        return next((each for each in said if type(each) is int and 400 <= each < 600), None)
+
+
+def body_of(text: str) -> Body:
+    """Read the body in a text, whatever system wrote it."""
+    data = _parse(text) or _pairs(text)
+    faults = list(_walk(data, (), 0))
+    inner = [fault for each in faults for fault in _rows(each.sentence, each.place)]
+    found = inner or faults or list(_rows(text, ()))
+    return Body(tuple(found[:_MOST]), tuple(_members(data, 0)))
+
+
+def keys_in(value: Any) -> tuple[str, ...]:
+    """Split a place into its keys.
+
+    >>> keys_in(["a", 0]) == keys_in("/a/0") == keys_in("$.a[0]") == keys_in("a.0")
+    True
+    """
+    if isinstance(value, list):
+        return tuple(map(str, value))
+    if not isinstance(value, str) or len(value) > 200 or " " in value:
+        return ()
+    bare = re.sub(r"^(?:#/|\$\.?|data[./]|instance\.|/)", "", value)
+    return tuple(each for each in re.split(r"['\"]?[/.\[\]]+['\"]?", bare) if each)
+
+
+# --- data in a text ---
+
+
+def _parse(text: str) -> Any:
+    """Return the first JSON value or Python literal with members that stands in a text."""
+    for found in list(_OPENING.finditer(text))[:5]:
+        try:
+            data, _ = json.JSONDecoder().raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            data = _literal(text[found.start() : found.start() + _LITERAL])
+        if data:
+            return data
+    return None
+
+
+_OPENING: Final = re.compile(r"\{\s*[\"'}]|\[\s*[{\"']")
+
+
+def _literal(text: str) -> Any:
+    end = max(text.rfind("}"), text.rfind("]")) + 1
+    try:
+        data = ast.literal_eval(text[:end])
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+    return data if isinstance(data, dict | list) else None
+
+
+def _pairs(text: str) -> dict[str, str] | None:
+    """Return the fields of an object's repr: `<Error status = Code.X details = "…">`."""
+    found = {name: text or word for name, _, text, word in _PAIR.findall(text[:4_000])}
+    if len(found) > 1 and any(_plain(name) in _SENTENCES for name in found):
+        return found
+    return None
+
+
+_PAIR: Final = re.compile(
+    r"\b([a-zA-Z_]{2,30})(?: = |=|: )"
+    r"(?:([\"'])((?:(?!\2)[^\\\n]|\\.){1,1000})\2|[A-Z]\w*\.([A-Z_]{2,40})\b)"
+)
+
+
+def _rows(text: str, place: tuple[str, ...]) -> Iterator[Fault]:
+    for mark, pattern in _ROWS:
+        if mark in text and (found := list(pattern.finditer(text[:64_000]))):
+            for row in found[:_MOST]:
+                yield Fault(row["sentence"], row["code"], place + keys_in(row["place"]))
+            return
+
+
+_OF_SCHEMAS: Final = (
+    r"\A(?P<sentence>[^\n]+)\n\nFailed validating ['\"](?P<code>\w+)['\"][\s\S]+?"
+    r"On instance(?P<place>(?:\[[^\]\n]+\])*)"
+)
+_ROWS: Final = tuple(
+    (mark, re.compile(row, re.MULTILINE))
+    for mark, row in (
+        # What pydantic prints, and every tool runner that prints its errors.
+        ("[type=", r"^(?P<place>[\w.\[\]-]+)\n +(?P<sentence>.+?) \[type=(?P<code>\w+)"),
+        ("[type=", r"^ *(?P<place>)(?P<sentence>.+?) \[type=(?P<code>\w+), input_value="),
+        # What the libraries for JSON Schema print.
+        ("Failed validating", _OF_SCHEMAS),
+    )
+)
+
+# --- the walk ---
+
+
+def _walk(node: Any, path: tuple[str, ...], depth: int) -> Iterator[Fault]:
+    """Yield the faults of a JSON value."""
+    if depth >= _DEPTH:
+        return
+    if isinstance(node, list | tuple):
+        for each in node[:_MOST]:
+            yield from _walk(each, path, depth + 1)
+    elif isinstance(node, Mapping):
+        yield from list(_inner(node, path, depth)) or _own(node, path)
+    elif isinstance(node, str) and _is_data(node):
+        yield from _walk(_parse(node), path, depth + 1)
+    elif isinstance(node, str) and " " in node.strip():
+        yield Fault(node, None, path)
+
+
+def _inner(node: Mapping[Any, Any], path: tuple[str, ...], depth: int) -> Iterator[Fault]:
+    """Yield the faults in the members of an object: wrapped, or under the name of a field."""
+    names = {_plain(key) for key in node}
+    own = {*_PLACES, *_CODES} if names.intersection(_SENTENCES) else set()
+    for key, value in list(node.items())[:_MOST]:
+        name = _plain(key)
+        if name in _SENTENCES or name in _WRAPPERS:
+            if name not in _SENTENCES or not isinstance(value, str) or _is_data(value):
+                yield from _walk(value, path, depth + 1)
+        elif name not in _ECHOES and name not in own:
+            yield from _walk(value, (*path, str(key)), depth + 1)
+
+
+def _own(node: Mapping[Any, Any], path: tuple[str, ...]) -> Iterator[Fault]:
+    """Yield the fault that an object itself is: it has a sentence, or a code and a place."""
+    fields = {_plain(key): value for key, value in node.items()}
+    said = (fields.get(name) for name in _SENTENCES)
+    sentence = next((each for each in said if isinstance(each, str) and each.strip()), "")
+    codes = [str(fields[name]) for name in _CODES if isinstance(fields.get(name), str | int)]
+    code = next((each for each in codes if " " not in each and each != sentence), None)
+    place = next((keys for name in _PLACES if (keys := keys_in(fields.get(name)))), ())
+    if isinstance(more := fields.get("params"), Mapping):
+        place += tuple(str(value) for key, value in more.items() if _plain(key) in _KEYS)
+    if sentence or (code and place):
+        yield Fault(sentence or str(code), code, path + place)
+
+
+def _members(data: Any, depth: int) -> Iterator[tuple[str, JSON]]:
+    if isinstance(data, list):
+        data = dict(enumerate(data[:_MOST]))
+    if isinstance(data, Mapping) and depth < _DEPTH:
+        for key, value in list(data.items())[:200]:
+            if _plain(key) not in _ECHOES or _plain(key) == "headers":
+                yield str(key).lower(), value
+                yield from _members(value, depth + 1)
+
+
+def _is_data(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[") and bool(_parse(text))
+
+
+def _plain(key: object) -> str:
+    return re.sub(r"[^a-z]", "", str(key).lower())
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_STATUSES: Final = _words("status statuscode httpstatus httpstatuscode code")
+_SENTENCES: Final = _words(
+    "message msg detail errormessage errordescription description error reason title errmsg"
+    " faultstring summary errors details"
+)
+"""Names of fields that hold a sentence, the best first."""
+_CODES: Final = _words("code errorcode keyword type reason error title name rule status")
+_PLACES: Final = _words(
+    "loc instancepath datapath path pointer field param parameter propertypath property argument"
+    " attribute location key keys"
+)
+_KEYS: Final = _words("missingproperty additionalproperty unevaluatedproperty propertyname")
+"""Names of fields, inside the `params` of a validator, that extend the place."""
+_WRAPPERS: Final = frozenset(
+    _words(
+        "data body extensions issues violations response fault inner cause result content upstream"
+        " text json query invalidparams"
+    )
+)
+"""Names of fields that wrap faults, and are no place themselves."""
+_ECHOES: Final = frozenset(
+    _words(
+        "input value ctx url schema instance stack trace requestid help timestamp received expected"
+        " params hint schemapath headers id link links locations"
+    )
+)
+"""Names of fields that say nothing of the fault."""

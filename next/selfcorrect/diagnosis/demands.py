@@ -1,0 +1,184 @@
+"""Demands: what the input must be, in the words of JSON Schema, and how long to wait."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from selfcorrect.diagnosis.facts import seconds_of
+from selfcorrect.model import JsonDict
+
+
+def constraint_of(sentence: str) -> JsonDict:
+    """Return what a sentence demands; empty where it demands nothing that can be read.
+
+    >>> constraint_of("seats must be between 1 and 9"), constraint_of("use one of 'a', 'b'")
+    ({'minimum': 1, 'maximum': 9}, {'enum': ['a', 'b']})
+    """
+    if values := _listed(sentence):
+        return {"enum": values}
+    if pattern := _PATTERN.search(sentence):
+        return {"pattern": pattern[1].rstrip("'\"`.,")}
+    if bounds := _bounds(sentence):
+        return bounds
+    types = (_TYPES.get(found[1].lower()) for found in _TYPE.finditer(sentence))
+    name = next(filter(None, types), None)
+    return {"type": name} if name else {}
+
+
+def _listed(text: str) -> list[str]:
+    """Return the values of a list that a sentence allows."""
+    found = _LIST.search(text)
+    if found is None:
+        return []
+    quoted = _QUOTED.findall(found[1])
+    values = quoted or re.split(r"\s*(?:,|\||\bor\b|\band\b)\s*", found[1].strip("[](){}. "))
+    words = [each for each in values if each and (quoted or len(each.split()) == 1)]
+    return words if len(words) > 1 and len(words) >= len(values) - 1 else []
+
+
+_LIST: Final = re.compile(
+    r"(?i)(?:one of|allowed values?(?: are)?|choose from|(?:valid|supported|possible|accepted) "
+    r"(?:\w+ )?(?:are|is)|permitted|possible values|valid options"
+    r"|(?:should|must) (?:be )?(?:either )?"
+    r"(?=[\[({]?[`'\"‘“])|expected (?=[`'\"‘“]))[^\w\n`'\"‘“\[({]{0,3}([^\n;]{1,400})"
+)
+_QUOTED: Final = re.compile(r"[`'\"‘“]([^`'\"’”\n]{1,60})[`'\"’”]")
+_PATTERN: Final = re.compile(
+    r"(?i)(?:pattern|regex|expression|matched by)\b[: ]{0,2}[`'\"/]?(\S{0,200}[\^$\[\\]\S{0,200})"
+)
+_TYPE: Final = re.compile(
+    r"(?i)(?:of type|expected|must be|should be|is not|not) (?:an? )?(?:valid )?[`'\"<]?(\w+)"
+)
+_NAMES: Final = {
+    "string": "str string text",
+    "integer": "int integer bigint int32 int64 long",
+    "number": "float double number numeric decimal",
+    "boolean": "bool boolean",
+    "array": "list array tuple sequence set",
+    "object": "dict object mapping dictionary map",
+    "null": "null none nonetype",
+}
+"""Types of JSON Schema by their names in programs."""
+_TYPES: Final = {each: name for name, words in _NAMES.items() for each in words.split()}
+
+
+def _bounds(text: str) -> JsonDict:
+    """Return the bounds that a sentence sets."""
+    if between := _BETWEEN.search(text):
+        low, high = _number(between[1]), _number(between[2])
+        unit = _unit(between[3] or "", text)
+        return {f"min{unit}": low, f"max{unit}": high}
+    found: JsonDict = {}
+    for side, pattern in _BOUNDS:
+        match = pattern.search(text)
+        # "greater than or equal to 1" is no exclusive bound.
+        if match is None or (found and side.startswith("exclusive")):
+            continue
+        unit = _unit(match[2] or "", text)
+        # JSON Schema has exclusive bounds of numbers only.
+        found[(side if unit == "imum" else side[-3:].lower()) + unit] = _number(match[1])
+    return found
+
+
+_N: Final = r"(-?\d+(?:[.,]\d+)?)(?![\d:-])"
+_LEAST: Final = (
+    r"at least|(?:no|not) (?:less|fewer) than|greater than or equal to|>=|min\w*(?: \w+)?:?"
+)
+_MOST: Final = (
+    r"at most|(?:no|not) (?:more|greater) than|less than or equal to|<=|max\w*(?: \w+)?:?|up to"
+)
+_BOUNDS: Final = tuple(
+    (side, re.compile(rf"(?i)(?:{words}) ?{_N}( \w+)?"))
+    for side, words in (
+        ("min", _LEAST),
+        ("max", _MOST),
+        ("exclusiveMin", r"greater than|more than|above|longer than|>"),
+        ("exclusiveMax", r"less than|below|shorter than|<"),
+    )
+)
+_BETWEEN: Final = re.compile(
+    rf"(?i)(?:between|from|in(?: range)?) \[?{_N}(?: and | to |\.\.|, ?){_N}( \w+)?"
+)
+
+
+def _unit(word: str, text: str) -> str:
+    """Return `Items` for items, `Length` for characters, `imum` for anything else."""
+    if re.search("item|element|entr", word):
+        return "Items"
+    return (
+        "Length"
+        if re.search(r"(?i)char|byte|digit|\blength\b|\blong|short", word + text)
+        else "imum"
+    )
+
+
+def _number(text: str) -> int | float:
+    value = float(text.replace(",", "."))
+    return int(value) if value.is_integer() else value
+
+
+# --- waits ---
+
+_LONGEST: Final = 31 * 86_400
+
+
+def wait_in_fields(fields: Iterable[tuple[str, Any]]) -> float | None:
+    """Return the wait that a field asks for, in seconds, or None.
+
+    >>> wait_in_fields([("code", 7), ("retryAfterMs", 1500)])
+    1.5
+    """
+    found = (_field(name, value) for name, value in fields)
+    return next((wait for wait in found if wait is not None and 0 <= wait <= _LONGEST), None)
+
+
+def _field(name: str, value: Any) -> float | None:
+    asks = _FIELD.fullmatch(re.sub(r"[^a-z]", "", name.lower()))
+    if asks is None or isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if duration := _DURATION.fullmatch(str(value).strip()):
+        return _in_seconds(duration[1], duration[2] or asks[1] or "s")
+    return seconds_of(value)
+
+
+_FIELD: Final = re.compile(
+    r"x?(?:ms)?(?:ratelimit)?(?:retry(?:after|delay|in)|reset(?:after|in)|backoff|wait)"
+    r"(?:s|secs?|seconds|(ms|millis|milliseconds))?"
+)
+
+
+def wait_in_words(text: str) -> float | None:
+    """Return the wait that a sentence asks for, in seconds, or None.
+
+    >>> wait_in_words("slow down, try again in 1m 30s")
+    90.0
+    """
+    if asks := _ASKS.search(text):
+        parts = _DURATION.findall(asks[1])
+        wait = round(sum(_in_seconds(number, unit or "s") for number, unit in parts), 3)
+        return wait if wait <= _LONGEST else None
+    abroad = _ABROAD.search(text)
+    return float(abroad[1] or abroad[2]) if abroad else None
+
+
+_DURATION: Final = re.compile(
+    r"(?i)(\d{1,9}(?:\.\d{1,9})?) ?(ms|milli\w+|s(?:ec\w*)?|m(?:in\w*)?|h(?:ours?)?|days?)?\b"
+)
+_ASKS: Final = re.compile(
+    r"(?i)(?:re-?try(?:ing|[- _]after| again)?|try(?:ing)? again|again|wait(?:ing)?|available"
+    r"|resets?|back ?off|unlock(?:ed)?|expires?)\b"
+    r"[\w ,'’\"]{0,40}?(?:\b(?:in|after|for|within|of|about|at least|until)|[:=]|wait(?:ing)?)"
+    r" *[\"']?(?:about |another )?"
+    r"((?:\d{1,9}(?:\.\d{1,9})? ?[a-zA-Z]{0,12}(?![\d.])(?:,? (?:and )?)?){1,3})"
+)
+_ABROAD: Final = re.compile(
+    r"\b(?:dans|em|en|in|через|خلال) (\d{1,6}) ?(?:secondes?|segundos?|sekunden|сек|ثو)"
+    r"|(\d{1,6}) ?秒"
+)
+_UNITS: Final = {"ms": 0.001, "mi": 60, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+"""Seconds in a unit, by the beginning of its name."""
+
+
+def _in_seconds(number: str, unit: str) -> float:
+    name = "ms" if unit.lower().startswith(("ms", "mil")) else unit.lower()
+    return float(number) * _UNITS[name[:2] if name[:2] in _UNITS else name[:1]]

@@ -1,0 +1,293 @@
+"""Parameters: the arguments of a call and its schema, and those that an error is about."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selfcorrect.diagnosis.body import Fault, keys_in
+from selfcorrect.model import JSON, JsonObject
+
+MARK: Final = "\ue000"
+"""Stands for a value of the call in a text; a character that no message has."""
+_QUOTATION: Final = tuple("\"'`‘’“”«»")
+_DEPTH: Final = 5
+_MOST: Final = 200
+_SHORT: Final = 3
+"""Characters that a word needs to count as an argument's value where it is not quoted."""
+_LONG: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where an argument may be at fault.
+
+    Attributes:
+        values: Values of the call by dotted path, containers included.
+        keys: The keys of each known path.
+        declared: Arguments that the schema has.
+        required: Arguments that the schema requires.
+        by_name: Paths by their plain name, and by the plain name of their last key.
+    """
+
+    values: Mapping[str, JSON]
+    keys: Mapping[str, tuple[str, ...]]
+    declared: tuple[str, ...]
+    required: tuple[str, ...]
+    by_name: Mapping[str, tuple[str, ...]]
+
+    @property
+    def top(self) -> tuple[str, ...]:
+        """The arguments of the call that stand in no other."""
+        return tuple(path for path in self.values if len(self.keys[path]) == 1)
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """Return the paths that a name may mean, whatever its case and separators."""
+        return self.by_name.get(plain_name(name), ())
+
+
+def places_of(args: JSON, schema: JsonObject | None) -> Places:
+    """List the arguments of a call and of a schema."""
+    found = dict(_values(args, (), 0))
+    properties = (schema or {}).get("properties")
+    required = (schema or {}).get("required")
+    declared = tuple(map(str, properties)) if isinstance(properties, Mapping) else ()
+    keys = {".".join(path): path for path in found} | {each: (each,) for each in declared}
+    names: dict[str, tuple[str, ...]] = {}
+    for path, parts in keys.items():
+        for name in {plain_name(path), plain_name(parts[-1])}:
+            names[name] = (*names.get(name, ()), path)
+    return Places(
+        {".".join(path): value for path, value in found.items()},
+        keys,
+        declared,
+        tuple(map(str, required)) if isinstance(required, list) else (),
+        names,
+    )
+
+
+def plain_name(name: str) -> str:
+    """Return a name without case and separators.
+
+    >>> plain_name("departure_date") == plain_name("departureDate")
+    True
+    """
+    return re.sub(r"[^\w.]|_", "", name).strip(".").casefold()
+
+
+def _values(node: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], JSON]]:
+    if isinstance(node, list | tuple):
+        node = dict(enumerate(node))
+    if isinstance(node, Mapping) and depth < _DEPTH:
+        for key, value in list(node.items())[:_MOST]:
+            inner = (*path, str(key))
+            yield inner, value
+            yield from _values(value, inner, depth + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A text with `MARK` in place of each value of the call.
+
+    Attributes:
+        text: The text; what a value says is not what the tool says.
+        quoted: Paths whose value the text has in quotes.
+        bare: Paths whose value the text has without.
+    """
+
+    text: str
+    quoted: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()
+
+
+def mask(text: str, places: Places) -> Masked:
+    """Mark the values of the call in a text, the longest first."""
+    quoted: list[str] = []
+    bare: list[str] = []
+    spelt = sorted(
+        ((_spelling(value), path) for path, value in places.values.items()),
+        key=lambda pair: -len(pair[0]),
+    )
+    for value, path in spelt:
+        if not value or value not in text:
+            continue
+        whole = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+        found = whole.search(text)
+        if found is None:
+            continue
+        is_quoted = text[found.start() - 1 : found.start()] in _QUOTATION
+        if is_quoted or len(value) >= _SHORT or value.lstrip("-").isdigit():
+            (quoted if is_quoted else bare).append(path)
+            # A value that is an argument's name too may stand for the name elsewhere.
+            text = whole.sub(MARK, text, count=1 if places.named(value) else 0)
+    return Masked(text, tuple(quoted), tuple(bare))
+
+
+def _spelling(value: JSON) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return ""
+    return str(value).strip()[:_LONG]
+
+
+# --- the arguments at fault ---
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The arguments at fault, as dotted paths, and how they were found."""
+
+    paths: tuple[str, ...] = ()
+    by: str = "none"
+
+
+def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
+    """Find the arguments at fault: by the body, by the text, by their values, by elimination."""
+    located = [(locate(each.place, places), each) for each in faults]
+    found = [_inside(path, each.sentence, places) for path, each in located if path]
+    if found:
+        return Blame(tuple(dict.fromkeys(found)), "structure")
+    scores = _scores(masked, places)
+    best = max(scores, key=scores.__getitem__, default="")
+    score = scores.get(best, 0.0)
+    only = places.top[0] if len(places.top) == 1 else None
+    names = _new_names(masked.text)
+    if names and not places.named(names[0]) and not _runs_program(places):
+        return Blame(names, "text")
+    if only and score < _NAMED:
+        inner = best.startswith(f"{only}.") and score >= _BARE
+        best = _inside(best, masked.text, places)
+        return Blame((best,), "text") if inner else Blame((only,), "elimination")
+    best_ones = tuple(
+        _inside(path, masked.text, places) for path in scores if scores[path] == score
+    )[:2]
+    return Blame(best_ones, "text") if best_ones else Blame()
+
+
+def _inside(path: str, sentence: str, places: Places) -> str:
+    """Return the key of an object that a sentence misses or refuses, or the object's own path."""
+    if not isinstance(places.values.get(path), Mapping):
+        return path
+    names = _new_names(sentence)
+    return f"{path}.{names[0]}" if names and not places.named(names[0]) else path
+
+
+def locate(place: Sequence[str], places: Places) -> str | None:
+    """Return the path of a place, without keys that stand before it such as `body`, or None."""
+    for start in range(len(place)):
+        path = ".".join(place[start:])
+        known = (path,) if path in places.values else places.named(path)
+        if known:
+            return known[0]
+        if start < len(place) - 1 and ".".join(place[start:-1]) in places.values:
+            return path
+    inner = [key for key in place if key not in ("body", "query", "path", "args")]
+    is_name = inner and re.fullmatch(_NAME, inner[-1]) and not _runs_program(places)
+    return ".".join(inner) if is_name else None
+
+
+_PROGRAM: Final = re.compile(r"[\s(){};=<>/\[\]]")
+"""What a command line or a query has, and the value of another argument seldom."""
+
+
+def _runs_program(places: Places) -> bool:
+    """Say whether the only argument is a command or a query: what it lacks is no argument."""
+    top = places.top
+    return len(top) == 1 and bool(_PROGRAM.search(str(places.values[top[0]])))
+
+
+# --- names that the call or the schema has ---
+
+_OPEN, _CLOSE = r"[\"'`‘“«(\[]", r"[\"'`’”»)\]]"
+_NAME: Final = r"[A-Za-z_$@][\w$@.\[\]-]{0,80}"
+_VERBS: Final = "must|should|is|are|cannot|may|has|needs|contains|failed|exceeds?|does"
+_WAYS: Final = tuple(
+    (weight, re.compile(way, re.MULTILINE))
+    for weight, way in (
+        (2.6, rf"(?i)(?:\bat|[@|→]|\bpath:) `?(?:path:? )?[/$.]*({_NAME})`?\s*(?:\Z|--|\n)"),
+        (
+            2.4,
+            rf"(?i)(?:^|[:;.] |\(){_OPEN}?({_NAME}){_CLOSE}?(?: field)? ?(?:[:=]|\b(?:{_VERBS})\b)",
+        ),
+        (2.0, rf"{_OPEN}({_NAME}){_CLOSE}"),
+        (1.2, r"([A-Za-z_$][\w$.-]{0,80})"),
+    )
+)
+"""Ways to name an argument, with the strength of each as evidence."""
+_QUOTED, _BARE = 2.2, 1.4
+"""Strength of an argument whose value the text repeats, in quotes and without."""
+_PART, _NOUN, _NAMED = 1.1, 0.9, 2.0
+"""Strength of a part of a word, and of a noun; from where on an argument counts as named."""
+_IDS: Final = {"id", "name", "key", "value", "type"}
+"""Words of an argument's name that its noun goes without: `order` is `order_id`."""
+
+
+def _scores(masked: Masked, places: Places) -> dict[str, float]:
+    """Return how strongly a text speaks of each known argument."""
+    scores: dict[str, float] = {}
+
+    def add(path: str, weight: float) -> None:
+        scores[path] = max(scores.get(path, 0.0), weight)
+
+    for name, weight in _mentions(masked.text):
+        known = places.named(name) or places.named(".".join(keys_in(name)))
+        for path in known or [name] * (name.rpartition(".")[0] in places.values):
+            add(path, weight)
+    for paths, weight in ((masked.quoted, _QUOTED), (masked.bare, _BARE)):
+        for path in paths:
+            add(_whole(path, places), weight)
+    words = _nouns(masked.text)
+    for path in places.values:
+        nouns = _nouns(places.keys[path][-1]) - _IDS
+        if nouns and nouns <= words:
+            scores.setdefault(path, _NOUN)
+    return scores
+
+
+def _mentions(text: str) -> Iterator[tuple[str, float]]:
+    for weight, way in _WAYS:
+        for found in way.finditer(text):
+            yield found[1], weight
+            yield from ((part, _PART) for part in re.split(r"[_.]", found[1])[1:])
+
+
+def _whole(path: str, places: Places) -> str:
+    """Return the list that holds a repeated text: a message names no item by its value."""
+    holder, _, last = path.rpartition(".")
+    return holder if last.isdigit() and isinstance(places.values[path], str) else path
+
+
+def _nouns(text: str) -> set[str]:
+    """Return the words of a text or name in the singular."""
+    words = re.findall(r"[A-Z]?[a-z]+", text)
+    return {word.lower().removesuffix("s") if len(word) > 3 else word.lower() for word in words}
+
+
+# --- names that neither the call nor the schema has ---
+
+_LACK: Final = (
+    "missing|required|undefined|unexpected|unknown|null value"
+    "|not (?:allowed|defined|permitted|expected)"
+)
+_BEFORE: Final = "requires|unrecogni[sz]ed|additional|extra|allowed|include|contain|without|no"
+_QUOTE: Final = rf"[\"'`‘“]({_NAME})[\"'`’”]"
+_QUOTES: Final = rf"((?:[\"'`‘“]{_NAME}[\"'`’”](?:, | and |, and )?){{1,20}})"
+_STATE: Final = "missing|required|undefined|not (?:set|given|provided)"
+_MUST: Final = r"must be present|must be [\w ]+\(was missing"
+_NEW: Final = tuple(
+    re.compile(way, re.MULTILINE)
+    for way in (
+        rf"(?i)(?:{_LACK}|{_BEFORE})\b[^\n\"'`‘“]{{0,60}}?{_QUOTES}",
+        rf"(?i){_QUOTE}:? (?:\w+ ){{0,3}}(?:{_LACK}|must (?:be (?:present|set)|exist))",
+        rf"(?i)(?:{_LACK}|unrecogni[sz]ed)\b[^\n:]{{0,60}}: ({_NAME})\b",
+        rf"(?:^|[:.] )({_NAME}) (?:(?:is|was) (?:{_STATE})|{_MUST})",
+        # All that Python's KeyError says.
+        rf"\A['\"]({_NAME})['\"]\Z",
+    )
+)
+"""Ways to name an argument that is missing or unknown, the surest first."""
+_LISTED: Final = re.compile(_QUOTE)
+
+
+def _new_names(text: str) -> tuple[str, ...]:
+    new = next((found[1] for way in _NEW if (found := way.search(text))), "")
+    return tuple(_LISTED.findall(new)) or ((new,) if new else ())

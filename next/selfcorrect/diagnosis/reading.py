@@ -1,0 +1,143 @@
+"""The reading of one error: what rules leave open, its own words and the witness fill in."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of
+from selfcorrect.model import (
+    JSON,
+    RETRYABLE,
+    Category,
+    ErrorKind,
+    Finding,
+    JsonDict,
+    JsonObject,
+)
+from selfcorrect.pointer import pointer
+from selfcorrect.strategy_map.match import Answer
+
+SURE: Final = 0.97
+"""How often a sure fact is right, measured on systems that nothing was written for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorReading:
+    """What an error is, how sure that is, and who saw it.
+
+    Attributes:
+        kind: What the error is.
+        category: What is wrong with the call.
+        confidence: The probability that both are right.
+        witness: `structure`, `rule` or `witness`; `elimination` where the place at fault is the
+            only one that can be meant.
+        rules: What the rules say to it.
+        paths: The places at fault.
+        constraint: What the input must be.
+        wait: Seconds that the error asks to wait.
+        repeats: Whether the same call may run again: words alone never make a tool act again.
+    """
+
+    kind: ErrorKind
+    category: Category
+    confidence: float
+    witness: str
+    rules: Answer
+    paths: list[str]
+    constraint: JsonDict
+    wait: float | None
+    repeats: bool
+
+
+def read(
+    finding: Finding,
+    said: Answer,
+    ask: Callable[[Finding], Answer],
+    *,
+    args: JSON = None,
+    schema: JsonObject | None = None,
+    acts: bool = False,
+) -> ErrorReading:
+    """Read an error of a tool.
+
+    Args:
+        finding: The error as it was seen.
+        said: What the rules say to it.
+        ask: Returns what the rules say to a finding.
+        args: The arguments of the call.
+        schema: Their schema.
+        acts: Whether the tool has side effects.
+    """
+    clues, rules = gather(finding, said, ask, args=args, schema=schema)
+    kind, category, confidence, witness = _decide(clues, rules)
+    # A place in the text of an error of a tool that acts is no value to run with.
+    constraint = {} if acts or kind in FAULTLESS else clues.constraint
+    wait = clues.wait
+    if wait is None and kind in RETRYABLE and not acts:
+        wait = _seconds(rules.captures) or clues.spoken_wait
+    is_backed = any(not each.rule.match and each.rule.kind == kind for each in said.met)
+    vouched = rules.first is not None and rules.first.rule.repair is not None
+    repeats = not acts or kind not in RETRYABLE or is_backed or vouched
+    paths = places_at_fault(clues, rules.paths, kind)
+    return ErrorReading(
+        kind, category, confidence, witness, rules, paths, constraint, wait, repeats
+    )
+
+
+def gather(
+    finding: Finding,
+    said: Answer,
+    ask: Callable[[Finding], Answer],
+    *,
+    args: JSON = None,
+    schema: JsonObject | None = None,
+) -> tuple[Clues, Answer]:
+    """Return what an error shows, and what the rules say to that too."""
+    clues = clues_of(finding, args, schema)
+    # What advises reads the error's own sentence, and nothing behind it.
+    rules = replace(said, hints=())
+    for code in clues.codes[:3] or (None,):
+        own: Finding = {
+            **finding,
+            "text": clues.sentence.text,
+            "types": list(clues.classes),
+            "status": clues.status,
+            "code": code,
+        }
+        rules = rules.join(ask(own))
+    hints = tuple((str(each.kind), str(each.category or "")) for each in rules.advice())
+    return replace(clues, hints=hints), rules
+
+
+def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, str]:
+    """Complete what rules say; the witness is loaded only where they leave something open."""
+    kind, category = rules.kind, rules.category
+    if kind in FAULTLESS and category is None:
+        category = Category.NONE
+    if kind is not None and category is not None:
+        is_rule = rules.first is not None and rules.first.rule.match
+        return kind, category, SURE, "rule" if is_rule else "structure"
+    from selfcorrect.diagnosis.witness import decide, features_of, load, testify
+
+    weights = load()
+    heard = testify(weights, features_of(clues))
+    found = decide(heard, weights, clues.hints, kind, category)
+    is_guess = clues.blame.by == "elimination" and found.category != Category.NONE
+    witness = "elimination" if is_guess else "witness"
+    return ErrorKind(found.kind), Category(found.category), found.confidence, witness
+
+
+def places_at_fault(clues: Clues, said: list[str], kind: ErrorKind) -> list[str]:
+    """Return the places at fault as JSON Pointers: those that a rule says, or the error's own."""
+    keys = clues.places.keys
+    own = [pointer(*keys.get(path, path.split("."))) for path in clues.blame.paths]
+    if len(said) == len(own) == 1 and own[0].endswith(said[0].removeprefix("/args")):
+        # A pattern captures a name; the error also says where it stands.
+        return own
+    return said or ([] if kind in FAULTLESS else own)
+
+
+def _seconds(captures: Mapping[str, str]) -> float | None:
+    whole, _, part = captures.get("seconds", "").partition(".")
+    is_number = whole.isdecimal() and len(whole) < 10 and (part.isdecimal() or not part)
+    return float(f"{whole}.{part or 0}") if is_number else None

@@ -1,0 +1,235 @@
+"""The witness: a trained linear model that says kind and category where no fact is sure."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from selfcorrect.diagnosis.clues import FAULTLESS, Clues
+from selfcorrect.diagnosis.parameters import MARK
+from selfcorrect.model import RETRYABLE, Category, ErrorKind
+
+FILE: Final = Path(__file__).with_name("witness.bin")
+KINDS: Final = tuple(map(str, ErrorKind))
+CATEGORIES: Final = tuple(map(str, Category))
+_CLASSES: Final = len(KINDS) + len(CATEGORIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A trained model.
+
+    Attributes:
+        rows: The number of a feature's row, by the feature's hash.
+        table: Rows of one signed byte for each kind and category.
+        scale: What a byte is worth, by class.
+        bias: Where a class starts.
+        pairs: How much more often a kind and a category go together than by chance, in log-odds.
+        sure: Weights of the signs that an answer is right; the last is where it starts.
+    """
+
+    rows: Mapping[int, int]
+    table: memoryview
+    scale: Sequence[float]
+    bias: Sequence[float]
+    pairs: Sequence[Sequence[float]]
+    sure: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Testimony:
+    """Probabilities of kinds and categories, and the share of the features that are known."""
+
+    kinds: Mapping[str, float]
+    categories: Mapping[str, float]
+    known: float
+
+
+@cache
+def load(path: Path = FILE) -> Weights:
+    """Load a model: a line of JSON, hashes of four bytes, rows of one byte for each class."""
+    head, _, data = path.read_bytes().partition(b"\n")
+    facts = json.loads(head)
+    end = 4 * facts.pop("features")
+    hashes, table = memoryview(data[:end]).cast("I"), memoryview(data[end:]).cast("b")
+    return Weights({number: row for row, number in enumerate(hashes)}, table, **facts)
+
+
+def hash_of(feature: str) -> int:
+    """Return the hash under which a feature is stored."""
+    return crc32(feature.encode("utf-8", "replace"))
+
+
+def testify(weights: Weights, features: Sequence[str]) -> Testimony:
+    """Score the features of an error."""
+    found = [weights.rows.get(hash_of(name)) for name in features]
+    rows = [row for row in found if row is not None]
+    lines = [weights.table[row * _CLASSES : (row + 1) * _CLASSES] for row in rows]
+    sums = map(sum, zip(*lines, strict=True)) if lines else [0] * _CLASSES
+    length = math.sqrt(len(rows) or 1)
+    scores = [
+        total * scale / length + bias
+        for total, scale, bias in zip(sums, weights.scale, weights.bias, strict=True)
+    ]
+    return testimony_of(scores, len(rows) / max(1, len(features)))
+
+
+def testimony_of(scores: Sequence[float], known: float) -> Testimony:
+    """Turn the scores of all classes into probabilities."""
+    kinds, categories = _shares(scores[: len(KINDS)]), _shares(scores[len(KINDS) :])
+    return Testimony(
+        dict(zip(KINDS, kinds, strict=True)), dict(zip(CATEGORIES, categories, strict=True)), known
+    )
+
+
+def _shares(scores: Sequence[float]) -> list[float]:
+    powers = [math.exp(score - max(scores)) for score in scores]
+    return [power / sum(powers) for power in powers]
+
+
+# --- features: words and facts, never the caller's values ---
+
+_LONGEST: Final = 600
+"""Characters of a sentence that are looked at."""
+_GRAM: Final = 5
+"""Characters of the pieces that stand for the stems and endings of words."""
+_UNSPACED: Final = "\u2e80"
+"""From here on writing puts no spaces between words; pairs of characters stand for them."""
+_TOKEN: Final = re.compile(rf"{MARK}|[^\W\d_]+|\d+|[?!%*<>=]")
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+def features_of(clues: Clues) -> list[str]:
+    """List the features of an error, each once."""
+    names = {keys[-1].lower() for keys in clues.places.keys.values()}
+    tokens = [
+        "<value>" if word == MARK else "0" if word.isdigit() else word.lower()
+        for word in _TOKEN.findall(clues.sentence.text[:_LONGEST])
+    ]
+    return list(dict.fromkeys((*_facts(clues), *_place(clues), *_words(tokens, names))))
+
+
+def _words(tokens: list[str], names: set[str]) -> Iterator[str]:
+    """Yield words, pairs and pieces of words; whole, an argument's name is just a name."""
+    shown = ["<name>" if token in names else token for token in tokens]
+    yield from shown
+    yield from map(" ".join, zip(["^", *shown], [*shown, "$"], strict=True))
+    if len(tokens) == 1:
+        yield "lone-word"
+    for word in dict.fromkeys(tokens):
+        size = 2 if word[:1] >= _UNSPACED else _GRAM
+        bounded = word if size == 2 else f"<{word}>"
+        if len(word) > 3 or size == 2:
+            yield from (f"~{bounded[at : at + size]}" for at in range(len(bounded) - size + 1))
+
+
+def _facts(clues: Clues) -> Iterator[str]:
+    yield f"status={clues.status}"
+    yield f"status={str(clues.status)[:1]}xx"
+    for code in clues.codes[:4]:
+        yield f"code={code[:60]}"
+        yield from (f"code:{word.lower()}" for word in _WORD.findall(code)[:8])
+    for name in clues.classes[:3]:
+        yield f"class={name.rpartition('.')[2]}"
+        yield from (f"class:{word.lower()}" for word in _WORD.findall(name.rpartition(".")[2]))
+    for kind, category in clues.hints:
+        yield f"hint={kind}"
+        yield f"hint={kind}/{category}"
+    yield from (f"constraint={keyword}" for keyword in clues.constraint)
+
+
+def _place(clues: Clues) -> Iterator[str]:
+    places = clues.places
+    for path in clues.blame.paths[:2]:
+        value = places.values.get(path)
+        yield f"value={type(value).__name__ if path in places.values else 'absent'}"
+        yield f"empty={value in ('', [], {})}"
+        yield from (f"name:{word.lower()}" for word in _WORD.findall(path.rpartition(".")[2]))
+    if not clues.blame.paths:
+        yield "unplaced"
+    if not set(places.required) <= set(places.values):
+        yield "lacking"
+    if places.declared and not set(places.top) <= set(places.declared):
+        yield "undeclared"
+    if len(places.top) == 1:
+        yield f"only:{places.top[0][:20].lower()}"
+
+
+# --- the decision ---
+
+HINT: Final = 1.0
+"""How much a hint counts for its kind, and for its category, in log-odds."""
+PAIR: Final = 0.3
+"""How much it counts that a kind and a category go together."""
+RETRY: Final = 0.5
+"""From which probability words alone say that the same call may succeed."""
+NONE: Final = 0.5
+"""From which probability an error of the input is said to have no category."""
+_TINY: Final = 1e-6
+
+
+class Decision(NamedTuple):
+    """Kind and category, and the probability that both are right."""
+
+    kind: str
+    category: str
+    confidence: float
+
+
+def decide(
+    heard: Testimony,
+    weights: Weights,
+    hints: Iterable[tuple[str, str]] = (),
+    kind: str | None = None,
+    category: str | None = None,
+) -> Decision:
+    """Choose kind and category together; what is sure is given, and stays."""
+    hints = list(hints)
+    hinted = {each for each, _ in hints}
+    kinds = [kind] if kind else [each for each in KINDS if _may_say(heard, each, hinted)]
+    categories = [category] if category else CATEGORIES
+    of_kind = {each: _log(heard.kinds[each]) for each in kinds}
+    of_category = {each: _log(heard.categories[each]) for each in categories}
+    for first, second in hints[:1]:
+        of_kind[first] = of_kind.get(first, -math.inf) + HINT
+        of_category[second] = of_category.get(second, -math.inf) + HINT
+    best, most = (kinds[0], "none"), -math.inf
+    for one, other in product(kinds, categories):
+        together = weights.pairs[KINDS.index(one)][CATEGORIES.index(other)]
+        score = of_kind[one] + of_category[other] + PAIR * together
+        if score > most and (category or _go(heard, one, other, hints)):
+            best, most = (one, other), score
+    marks = signs(heard, *best, is_hinted=best[0] in hinted)
+    total = sum(mark * weight for mark, weight in zip(marks, weights.sure, strict=False))
+    score = max(-20.0, min(20.0, total + weights.sure[-1]))
+    return Decision(*best, round(1 / (1 + math.exp(-score)), 3))
+
+
+def signs(heard: Testimony, kind: str, category: str, *, is_hinted: bool) -> list[float]:
+    """Return what tells a right answer from a wrong one: odds, leads, how much is known."""
+    found = [heard.known, float(is_hinted), float(kind in FAULTLESS), float(category == "none")]
+    for odds, said in ((heard.kinds, kind), (heard.categories, category)):
+        rival = max(share for name, share in odds.items() if name != said)
+        found += [_log(odds[said]), _log(odds[said]) - _log(rival)]
+    return found
+
+
+def _may_say(heard: Testimony, kind: str, hinted: set[str]) -> bool:
+    return kind not in RETRYABLE or kind in hinted or heard.kinds[kind] >= RETRY
+
+
+def _go(heard: Testimony, kind: str, category: str, hints: list[tuple[str, str]]) -> bool:
+    """Say whether the two go together."""
+    if kind in FAULTLESS:
+        return category == "none"
+    return category != "none" or heard.categories["none"] >= NONE or (kind, "none") in hints
+
+
+def _log(share: float) -> float:
+    return math.log(share + _TINY)

@@ -1,0 +1,472 @@
+"""An error gets one reading, whoever asks: kind, category, arguments at fault, wait."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import httpx
+import jsonschema
+import pytest
+import requests
+from pydantic import BaseModel, Field, ValidationError
+
+from selfcorrect import ToolSpec, classify
+from selfcorrect.cli.diagnose import describe
+from selfcorrect.diagnosis.body import body_of, keys_in
+from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
+from selfcorrect.diagnosis.errors import diagnose_error
+from selfcorrect.diagnosis.facts import finding_of, recorded_finding
+from selfcorrect.diagnosis.parameters import MARK, mask, places_of
+from selfcorrect.diagnosis.sentence import plain, sentence_of
+from selfcorrect.diagnosis.witness import FILE
+from selfcorrect.strategy_map.explain import explain
+from selfcorrect.strategy_map.strategy_map import load_default
+from selfcorrect.testing import VirtualTime, play
+
+ARGS = {"city": "Rome", "seats": 12, "day": "tomorrow", "unit": "stone", "who": {"age": -1}}
+MAP = load_default()
+
+
+TEXT = {"type": "string"}
+PLACES = {**dict.fromkeys((*ARGS, "origin", "from"), TEXT), "seats": {"type": "integer"}, "who": {}}
+SCHEMA = {"type": "object", "properties": PLACES}
+
+
+def read(text, args=ARGS, schema=SCHEMA, **facts):
+    """Return the diagnosis of a recorded error as the command line gives it."""
+    record = {"message": text, "arguments": args, "schema": schema, **facts}
+    return describe(record, MAP)
+
+
+def tool(error, effect="read_only", atomic=False):
+    """Return a tool that raises an error or returns a value, and its executions."""
+    ran = []
+
+    def call(**args):
+        ran.append(args)
+        if isinstance(error, BaseException):
+            raise error
+        return error
+
+    schema = {"name": "book", "parameters": SCHEMA}
+    return ToolSpec.from_schema(schema, call=call, effect=effect, atomic=atomic), ran
+
+
+def loop(error, args=ARGS, **options):
+    """Return the findings of a run whose tool fails, and how often it ran."""
+    spec, ran = tool(error, **options)
+    limits = {"attempts": 2, "wait": 60}
+    out = play([spec], {"call": {"name": "book", "args": args}}, time=VirtualTime(), limits=limits)
+    return out["failure"]["findings"], len(ran)
+
+
+# --- one answer ---
+
+SENTENCES = [
+    "seats must be between 1 and 9",
+    "Unknown city 'Rome'",
+    "day: invalid date format, expected YYYY-MM-DD",
+    "unit must be one of 'kg', 'lb'",
+    "who.age must be greater than 0",
+    "connection reset by peer",
+    "too many requests, slow down",
+    "you are not allowed to do this",
+    "order already exists",
+    "no space left on device",
+    "something went wrong",
+    "not found",
+    "Missing required parameter: origin",
+    "unexpected keyword argument 'from'",
+    "syntax error near 'FROM'",
+]
+CLASSES = [ValueError, RuntimeError, KeyError, LookupError]
+STATUSES = [None, 400, 404, 409, 503]
+
+
+def test_classify_diagnose_explain_and_the_loop_agree():
+    seen = set()
+    for text in SENTENCES:
+        for cls in CLASSES:
+            for status in STATUSES:
+                error = cls(text)
+                if status:
+                    error.status_code = status
+                name = f"builtins.{cls.__name__}"
+                told = read(str(error), exception=name, status=status)
+                found, _ = loop(error)
+                assert (
+                    found[0]["kind"]
+                    == told["kind"]
+                    == read(str(error), exception=name, status=status)["kind"]
+                )
+                assert (found[0]["category"], found[0]["rule"]) == (told["category"], told["rule"])
+                assert found[0]["ladder"] == told["ladder"]
+                bare = read(str(error), None, None, exception=name, status=status)
+                assert classify(error) == bare["kind"]
+                lines = explain(MAP, recorded_finding(str(error), name, status)).splitlines()
+                assert lines[1].split()[1].rstrip(";,") == bare["kind"]
+                assert lines[2].split()[1] == bare["category"]
+                seen.add((told["kind"], told["category"]))
+    assert len(seen) > 8
+
+
+READINGS = [
+    ("seats must be between 1 and 9", {}, "validation", "range", ["seats"]),
+    ("unit must be one of 'kg', 'lb'", {}, "validation", "enum", ["unit"]),
+    ("'stone' is not one of ['kg', 'lb']", {}, "validation", "enum", ["unit"]),
+    ("Missing required parameter: origin", {}, "validation", "missing_param", ["origin"]),
+    ("connection refused", {}, "transient", "none", []),
+    ("No such file or directory: 'Rome'", {}, "not_found", "unknown_resource", ["city"]),
+    ("user with this email already exists", {}, "conflict", "duplicate", []),
+    ("permission denied", {}, "auth", "none", []),
+    ('{"detail": [{"loc": ["body", "who", "age"], "msg": "must be at least 0", "type": "x"}]}', {},
+     "validation", "range", ["who.age"]),
+    ("<html><head><title>429 Too Many Requests</title></head></html>", {"status": 429},
+     "rate_limit", "none", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "facts", "kind", "category", "params"), READINGS)
+def test_an_error_is_read(text, facts, kind, category, params):
+    found = read(text, **facts)
+    assert (found["kind"], found["category"], found["params"]) == (kind, category, params)
+    assert found["retryable"] is (kind in ("transient", "rate_limit", "timeout"))
+
+
+def test_who_saw_it_and_how_sure_that_is():
+    assert read("x", status=401)["witness"] == "structure"
+    assert read("Unauthorized")["witness"] == "rule"
+    assert read("seats must be between 1 and 9")["witness"] == "witness"
+    assert read("must be between 1 and 9", {"n": 12}, None)["witness"] == "elimination"
+    sure, unsure = read("x", status=401), read("glorp the frob")
+    assert sure["confidence"] > 0.9 > unsure["confidence"]
+
+
+def test_what_a_call_echoes_is_not_what_the_tool_says():
+    text = "no hotel is named '{}'"
+    args = {"name": "Too many requests, connection reset"}
+    echoed, other = (
+        read(text.format(args["name"]), args),
+        read(text.format("Ritz"), {"name": "Ritz"}),
+    )
+    assert (echoed["kind"], echoed["params"]) == (other["kind"], ["name"])
+
+
+# --- what stands behind the sentence ---
+
+HARMLESS = [
+    " Our team has been told.",
+    "\nSee https://docs.example.org/errors for more.",
+    " If this keeps happening, call the help desk.",
+    "\n\nThis page was made by a machine.",
+    "\nNote: rates and limits are described in the manual.",
+]
+
+
+@pytest.mark.parametrize("tail", HARMLESS)
+def test_a_harmless_sentence_behind_changes_nothing(tail):
+    keys = ("kind", "category", "params", "retry_after_s", "ladder")
+    for text in SENTENCES:
+        before, after = read(text), read(f"{text}{tail}")
+        assert [before[key] for key in keys] == [after[key] for key in keys]
+
+
+PROMISES = [
+    "\nStatus: 503 Service Unavailable.",
+    ". Please retry in 30 seconds.",
+    ". The connection was reset, try again.",
+    ". Too many requests.",
+]
+
+
+@pytest.mark.parametrize("tail", PROMISES)
+@pytest.mark.parametrize("text", ["seats must be between 1 and 9", "order 7 already exists"])
+def test_prose_behind_the_sentence_makes_nothing_run_again(text, tail):
+    found = read(f"{text}{tail}")
+    assert (found["retryable"], found["retry_after_s"]) == (False, None)
+    _, ran = loop(ValueError(f"{text}{tail}"))
+    assert ran == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["connection reset by peer, try again in 2 s", "the server is overloaded"]
+)
+def test_prose_makes_no_tool_act_again(text):
+    found, ran = loop(ValueError(text), effect="mutating", atomic=True)
+    assert (ran, found[0]["ladder"]) == (1, [])
+    found, ran = loop(RuntimeError(text))
+    assert ran == 2
+
+
+def test_a_wait_comes_from_fields_and_else_from_the_sentence():
+    assert read("Too many requests, try again in 20 s")["retry_after_s"] == 20
+    assert read('{"error": "slow down", "retryAfterMs": 1500}', status=429)["retry_after_s"] == 1.5
+    assert read("day must be a date, such as in 20 s")["retry_after_s"] is None
+
+
+# --- live exceptions ---
+
+
+def http_error(status, body="", headers=None):
+    request = httpx.Request("GET", "https://api.example.com/v1")
+    response = httpx.Response(status, text=body, headers=headers, request=request)
+    return httpx.HTTPStatusError(f"status {status}", request=request, response=response)
+
+
+HTTPX = [
+    (http_error(401), "auth", 401), (http_error(404), "not_found", 404),
+    (http_error(409), "conflict", 409), (http_error(422), "validation", 422),
+    (http_error(429, headers={"retry-after": "3"}), "rate_limit", 429),
+    (http_error(429, '{"error": {"code": "insufficient_quota", "message": "x"}}'), "quota", 429),
+    (http_error(503), "transient", 503), (http_error(504), "timeout", 504),
+    (httpx.ReadTimeout("read timed out"), "timeout", None),
+    (httpx.ConnectError("connection refused"), "transient", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "kind", "status"), HTTPX)
+def test_live_errors_of_httpx(error, kind, status):
+    assert (classify(error), finding_of(error)["status"]) == (kind, status)
+
+
+SQL = [
+    ("INSERT INTO t VALUES (1, 'a')", "conflict"), ("INSERT INTO t VALUES (2, NULL)", "validation"),
+    ("INSERT INTO t VALUES (2, 'toolong')", "validation"), ("SELECT * FROM nowhere", "not_found"),
+    ("SELECT nothing FROM t", "not_found"), ("SELEC 1", "validation"),
+    ("INSERT INTO t VALUES (1)", "validation"), ("SELECT 'a", "validation"),
+    ("DELETE FROM t WHERE", "validation"), ("SELECT nofunction(1)", "not_found"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "kind"), SQL)
+def test_live_errors_of_sqlite(query, kind):
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (length(a) < 5))")
+    base.execute("INSERT INTO t VALUES (1, 'a')")
+    with pytest.raises(sqlite3.Error) as raised:
+        base.execute(query)
+    found = diagnose_error(MAP, finding_of(raised.value), args={"query": query})
+    assert found[0]["kind"] in (kind, "validation" if kind == "not_found" else kind)
+    assert finding_of(raised.value)["code"].startswith("SQLITE_")
+
+
+class Order(BaseModel, extra="forbid"):
+    name: str = Field(min_length=2, pattern="^[a-z]+$")
+    seats: int = Field(ge=1, le=9)
+    tags: list[str] = []
+
+
+GOOD = {"name": "ann", "seats": 2}
+WRONG = [
+    ({"name": "ann"}, "missing_param", "seats"), ({**GOOD, "seats": "x"}, "wrong_type", "seats"),
+    ({**GOOD, "seats": 0}, "range", "seats"), ({**GOOD, "seats": 10}, "range", "seats"),
+    ({**GOOD, "name": "a"}, "length", "name"), ({**GOOD, "name": "Ann!"}, "format_pattern", "name"),
+    ({**GOOD, "x": 1}, "extra_param", "x"), ({**GOOD, "tags": 1}, "wrong_type", "tags"),
+    ({**GOOD, "tags": ["a", 1]}, "wrong_type", "tags.1"),
+    ({**GOOD, "name": 1}, "wrong_type", "name"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("args", "category", "param"), WRONG)
+def test_live_errors_of_validators(args, category, param):
+    with pytest.raises(ValidationError) as raised:
+        Order(**args)
+    with pytest.raises(jsonschema.ValidationError) as other:
+        jsonschema.validate(args, Order.model_json_schema())
+    for error in (raised.value, other.value):
+        assert classify(error) == "validation"
+        (found,) = diagnose_error(MAP, finding_of(error), args=args)
+        assert (found["category"], found["paths"]) == (
+            category,
+            [f"/args/{param.replace('.', '/')}"],
+        )
+
+
+def answer(status, body="", **headers):
+    response = requests.Response()
+    response.status_code, response._content = status, body.encode()
+    response.headers.update({name.replace("_", "-"): value for name, value in headers.items()})
+    return requests.HTTPError(f"{status} Error", response=response)
+
+
+def aws_error(status, code, message):
+    error = RuntimeError(f"An error occurred ({code}) when calling the Get operation: {message}")
+    about = {"Error": {"Code": code, "Message": message}}
+    error.response = about | {"ResponseMetadata": {"HTTPStatusCode": status}}
+    return error
+
+
+CLIENTS = [
+    (answer(429, retry_after="7"), "rate_limit", 429), (answer(403), "auth", 403),
+    (answer(500), "transient", 500), (answer(410), "not_found", 410),
+    (answer(400, '{"message": "seats must be at least 1"}'), "validation", 400),
+    (requests.Timeout("read timed out"), "timeout", None),
+    (requests.ConnectionError("refused"), "transient", None),
+    (aws_error(400, "ThrottlingException", "Rate exceeded"), "rate_limit", 400),
+    (aws_error(404, "NoSuchKey", "The key does not exist."), "not_found", 404),
+    (aws_error(403, "AccessDenied", "Access Denied"), "auth", 403),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "kind", "status"), CLIENTS)
+def test_live_errors_of_clients(error, kind, status):
+    assert (classify(error), finding_of(error)["status"]) == (kind, status)
+
+
+def test_structure_of_other_exceptions_is_read():
+    rpc = RuntimeError("rpc failed")
+    rpc.code = lambda: SimpleNamespace(name="NOT_FOUND")
+    assert (finding_of(rpc)["status"], classify(rpc)) == ("NOT_FOUND", "not_found")
+    row = RuntimeError("duplicate key")
+    row.sqlstate = "23505"
+    assert (finding_of(row)["status"], classify(row)) == ("23505", "conflict")
+    assert finding_of(FileExistsError(17, "x"))["code"] == "EEXIST"
+    assert finding_of(answer(429, retry_after="7"))["retry_after"] == 7
+
+
+# --- several faults, error values ---
+
+
+def test_each_fault_of_an_error_is_a_finding():
+    text = json.dumps({
+        "errors": [
+            {"field": "seats", "message": "must be at most 9"},
+            {"field": "unit", "message": "must be one of 'kg', 'lb'"},
+        ]
+    })  # fmt: skip
+    found, _ = loop(ValueError(text))
+    assert [each["paths"] for each in found] == [["/args/seats"], ["/args/unit"]]
+    assert [each["category"] for each in found] == ["range", "enum"]
+    assert read(text)["params"] == ["seats", "unit"]
+
+
+VALUES = [
+    ({"error": {"message": "no such order", "code": "NOT_FOUND"}}, "not_found", []),
+    ({"status_code": 429, "message": "wait", "retry_after": 3}, "rate_limit", []),
+    ({"isError": True, "content": [{"text": "seats: at most 9"}]}, "validation", ["/args/seats"]),
+    ({"error": {"message": "no", "errors": [{"field": "unit", "message": "unknown unit"}]}},
+     "validation", ["/args/unit"]),
+    ({"status": "error", "message": "permission denied"}, "auth", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "kind", "paths"), VALUES)
+def test_an_error_value_is_read_like_an_exception(value, kind, paths):
+    found, _ = loop(value)
+    assert (found[0]["kind"], found[0]["paths"]) == (kind, paths)
+
+
+# --- the parts ---
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("ValueError: no seat is left. Try later.", "no seat is left."),
+        ('Traceback (most recent call last):\n  File "x"\nKeyError: no seat', "no seat"),
+        ("upload failed: file is too big\n\nHint: split it", "file is too big"),
+        ("usage: tool\nerror: unknown option -z", "unknown option -z"),
+        ("curl: (22) \nThe URL returned 404", "(22) \nThe URL returned 404"),
+    ],
+)
+def test_the_own_sentence(text, own):
+    assert sentence_of(plain(text)).text == own
+
+
+def test_bodies_are_found_in_any_wrapping():
+    inner = {"error": {"field": "a.0", "message": "must be a number", "code": "type"}}
+    nested = json.dumps({"detail": json.dumps(inner)})
+    for text in (json.dumps(inner), str(inner), f"Error code: 400 - {inner}", nested):
+        (fault,) = body_of(text).faults
+        assert (fault.sentence, fault.code, fault.place) == ("must be a number", "type", ("a", "0"))
+    shown = body_of('<Rpc of call with: status = Code.NOT_FOUND details = "no row">').faults
+    assert [(each.sentence, each.code) for each in shown] == [("no row", "NOT_FOUND")]
+    assert keys_in("/a/b") == keys_in("a.b") == keys_in(["a", "b"]) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "constraint"),
+    [
+        ("must be at least 3", {"minimum": 3}),
+        ("must be between 1 and 9", {"minimum": 1, "maximum": 9}),
+        ("should have at most 10 characters", {"maxLength": 10}),
+        ("needs at least 2 items", {"minItems": 2}),
+        ("must be one of [a, b]", {"enum": ["a", "b"]}),
+        ("expected 'kg' or 'lb'", {"enum": ["kg", "lb"]}),
+        ("must be an integer", {"type": "integer"}),
+        ("does not match pattern ^[a-z]+$", {"pattern": "^[a-z]+$"}),
+        ("is gone", {}),
+    ],
+)
+def test_constraints(text, constraint):
+    assert constraint_of(text) == constraint
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("retry after 5", 5), ("try again in 1m 30s", 90), ("retry in 250ms", 0.25), ("retry", None)],
+)
+def test_waits_in_words(text, seconds):
+    assert wait_in_words(text) == seconds
+    assert wait_in_fields([("Retry-After", "5"), ("x", 1)]) == 5
+
+
+def test_values_of_the_call_are_masked():
+    masked = mask("no 'Rome' for 12", places_of(ARGS, None))
+    assert (masked.text, masked.quoted, masked.bare) == (
+        f"no '{MARK}' for {MARK}",
+        ("city",),
+        ("seats",),
+    )
+
+
+HOSTILE = [
+    "{" * 50_000, '{"a":' * 5_000, "<style" * 10_000 + "</", "a=" * 20_000, "(" * 30_000, "\ud800",
+    "'" * 40_000, "a: " * 20_000, "x.[" * 20_000, "must be one of " * 4_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_are_read(text):
+    assert read(text)["kind"]
+    assert read("no x", {"x": text, "y": [text]})["kind"]
+
+
+LOADS = """
+import sys
+from selfcorrect import ToolSpec, build_graph
+def book(n: int = 1) -> str:
+    if n == 401:
+        error = RuntimeError("no"); error.status_code = 401; raise error
+    return "ok"
+graph = build_graph([ToolSpec.from_function(book, effect="read_only")])
+for value in VALUES:
+    graph.invoke({"call": {"name": "book", "args": {"n": value}}})
+print([name for name in sys.modules if name.startswith("selfcorrect.diagnosis.")])
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "loads", "spares"), [("[1, '2']", "", "diagnosis."), ("[401]", "clues", "witness")]
+)
+def test_modules_are_loaded_when_they_are_needed(values, loads, spares):
+    program = LOADS.replace("VALUES", values)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert loads in done.stdout
+    assert spares not in done.stdout
+    assert FILE.stat().st_size <= 350_000
+
+
+def test_the_command_names_what_it_cannot_read(tmp_path, capsys):
+    from selfcorrect.cli.main import main
+
+    given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    given.write_text('{"id": "a", "message": "permission denied"}\n{"id": "b"}\nnot json\n')
+    assert main(["diagnose", "--jsonl", str(given), "--out", str(out)]) == 2
+    (line,) = out.read_text().splitlines()
+    assert json.loads(line)["kind"] == "auth"
+    assert 'in.jsonl:2: "message" is missing' in capsys.readouterr().err

@@ -1,0 +1,417 @@
+# ruff: noqa: T201 - a script prints
+"""Train the witness of `selfcorrect.diagnosis`, and measure it on systems that it has not seen.
+
+usage: train_witness.py ERRORS.jsonl... [--left-out FILE] [--tails FILE] [--out WITNESS.bin]
+
+Needs numpy, scipy and scikit-learn. The rows stay where they are: of them only weights are kept.
+Every run over the same files gives the same weights.
+"""
+
+import argparse
+import gzip
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+from selfcorrect.diagnosis import witness
+from selfcorrect.diagnosis.clues import FAULTLESS, Clues
+from selfcorrect.diagnosis.facts import recorded_finding
+from selfcorrect.diagnosis.reading import gather, places_at_fault
+from selfcorrect.diagnosis.witness import decide, features_of, signs
+from selfcorrect.model import ErrorKind, name_place
+from selfcorrect.strategy_map.strategy_map import StrategyMap
+
+STRENGTH = 15.0
+KEPT = 10_700
+FOLDS = 5
+GROUP = 4
+"""Phrases that count as one system."""
+PHRASES = Path(__file__).with_name("phrases.txt")
+FAULTLESS_LABELS = {"transient", "rate_limit", "timeout", "quota", "cancelled", "internal"}
+SILENT = (0.0,) * 9
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A labelled error, and what is known of it before the witness speaks."""
+
+    record: dict[str, Any]
+    clues: Clues
+    sure: tuple[str | None, str | None]
+    params: tuple[str, ...]
+    hashes: tuple[int, ...]
+    kinds: tuple[str, ...]
+    categories: tuple[str, ...]
+    system: str
+
+
+def row_of(record: dict[str, Any], strategies: StrategyMap) -> Row:
+    """Gather what the library would know of an error."""
+    finding = recorded_finding(record["message"], record.get("exception"), record.get("status"))
+    about = {"args": record.get("arguments"), "schema": record.get("schema") or {}}
+    ask = strategies.ask_rules
+    clues, facts = gather(finding, ask(finding), ask, **about)
+    category = facts.category or ("none" if facts.kind in FAULTLESS else None)
+    sure = (facts.kind and str(facts.kind), category and str(category))
+    kind = facts.kind or ErrorKind.VALIDATION
+    paths = [name_place(each) for each in places_at_fault(clues, facts.paths, kind)]
+    labels = record["labels"]
+    hashes = tuple(dict.fromkeys(map(witness.hash_of, features_of(clues))))
+    return Row(
+        record, clues, sure, tuple(paths), hashes,
+        words(labels["kind"]), words(labels["category"]), record["system"],
+    )  # fmt: skip
+
+
+def words(label: str | Sequence[str]) -> tuple[str, ...]:
+    return (label,) if isinstance(label, str) else tuple(label)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    data = path.read_bytes()
+    data = gzip.decompress(data) if path.suffix == ".gz" else data
+    lines = data.decode("utf-8", "surrogatepass").split("\n")
+    return [json.loads(line) for line in lines if line.strip()]
+
+
+def phrases() -> Iterator[dict[str, Any]]:
+    """Yield sentences under headings `# kind|kind category`; a few make a system."""
+    number, labels = 0, {}
+    for line in PHRASES.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            _, kinds, categories = line.split(" ")
+            labels = {"kind": kinds.split("|"), "category": categories.split("|")}
+        elif line.strip():
+            yield {"message": line, "labels": labels, "system": f"phrases-{number // GROUP}"}
+            number += 1
+
+
+def advice(strategies: StrategyMap) -> Iterator[dict[str, Any]]:
+    """Yield errors whose words say nothing: what a hint of the map says holds for them."""
+    for placed in strategies.rules:
+        rule = placed.rule
+        if not rule.hint or rule.match or rule.code:
+            continue
+        labels = {"kind": [str(rule.kind)], "category": [str(rule.category or "none")]}
+        for said in rule.status or (None,):
+            # One of the class that no other rule names.
+            status = said.replace("x", "8") if isinstance(said, str) else said
+            for exception in rule.error or (None,):
+                about = {"status": status, "exception": exception, "labels": labels}
+                for text in (f"status {status}", "error") if status else ("error",):
+                    yield {"message": text, "system": f"phrases-{rule.id}", **about}
+
+
+# --- fitting ---
+
+
+def shares(rows: list[Row]) -> Any:
+    """Return weights by which a system with many messages does not outvote the others."""
+    number = Counter(row.system for row in rows)
+    raw = np.array([1 / math.sqrt(number[row.system]) for row in rows])
+    return raw * len(raw) / raw.sum()
+
+
+def matrix(rows: list[Row], place: dict[int, int]) -> Any:
+    ends, columns, values = [0], [], []
+    for row in rows:
+        known = [place[each] for each in row.hashes if each in place]
+        columns += known
+        values += [1 / math.sqrt(len(known) or 1)] * len(known)
+        ends.append(len(columns))
+    return csr_matrix((values, columns, ends), shape=(len(rows), len(place)))
+
+
+def shared(rows: list[Row]) -> list[int]:
+    """Return the features of phrases, and those of more than one system."""
+    first: dict[int, str] = {}
+    return sorted(
+        {
+            each
+            for row in rows
+            for each in row.hashes
+            if first.setdefault(each, row.system) != row.system or row.system.startswith("phrases-")
+        }
+    )
+
+
+def fit_head(
+    data: Any, labels: list[tuple[str, ...]], classes: tuple[str, ...], weights: Any
+) -> Any:
+    lines, wanted, counted = [], [], []
+    for number, accepted in enumerate(labels):
+        for each in accepted:
+            lines.append(number)
+            wanted.append(classes.index(each))
+            counted.append(weights[number] / len(accepted))
+    model = LogisticRegression(C=STRENGTH, max_iter=300, tol=1e-3)
+    model.fit(data[lines], wanted, sample_weight=counted)
+    table, start = np.zeros((len(classes), data.shape[1])), np.full(len(classes), -20.0)
+    table[model.classes_], start[model.classes_] = model.coef_, model.intercept_
+    return table, start
+
+
+def fit(rows: list[Row], kept: int | None = None) -> witness.Weights:
+    """Fit both heads and round them to bytes."""
+    features = shared(rows)
+    for last in (False, True):
+        place = {each: number for number, each in enumerate(features)}
+        data, weights = matrix(rows, place), shares(rows)
+        kind = fit_head(data, [row.kinds for row in rows], witness.KINDS, weights)
+        category = fit_head(data, [row.categories for row in rows], witness.CATEGORIES, weights)
+        table = np.vstack([kind[0], category[0]])
+        bias = np.concatenate([kind[1], category[1]])
+        if last or not kept or len(features) <= kept:
+            break
+        size = (table**2).sum(axis=0)
+        features = sorted(features[each] for each in np.argsort(-size, kind="stable")[:kept])
+    scale = np.maximum(np.abs(table).max(axis=1), 1e-6) / 127
+    packed = np.rint(table / scale[:, None]).astype(np.int8).T.tobytes()
+    return witness.Weights(
+        place, memoryview(packed).cast("b"), tuple(map(float, scale.round(9))),
+        tuple(map(float, bias.round(6))), pairs(rows), SILENT,
+    )  # fmt: skip
+
+
+def pairs(rows: list[Row]) -> Any:
+    """Return how much more often kinds and categories go together than by chance."""
+    count = np.full((len(witness.KINDS), len(witness.CATEGORIES)), 0.3)
+    for row, weight in zip(rows, shares(rows), strict=True):
+        for kind in row.kinds:
+            for category in row.categories:
+                at = witness.KINDS.index(kind), witness.CATEGORIES.index(category)
+                count[at] += weight / len(row.kinds) / len(row.categories)
+    chance = count.sum(axis=1, keepdims=True) * count.sum(axis=0, keepdims=True) / count.sum()
+    return tuple(tuple(map(float, line)) for line in np.log(count / chance).round(3))
+
+
+def testify(weights: witness.Weights, rows: list[Row]) -> list[witness.Testimony]:
+    """Score many rows at once."""
+    classes = len(weights.scale)
+    table = np.frombuffer(weights.table, dtype=np.int8).reshape(-1, classes)
+    scores = matrix(rows, dict(weights.rows)) @ (table * np.array(weights.scale))
+    known = [
+        sum(each in weights.rows for each in row.hashes) / max(1, len(row.hashes)) for row in rows
+    ]
+    lines = scores + np.array(weights.bias)
+    return [
+        witness.testimony_of(list(line), share) for line, share in zip(lines, known, strict=True)
+    ]
+
+
+# --- measuring ---
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of a row by a model that did not see the row's system."""
+
+    row: Row
+    heard: witness.Testimony
+    weights: witness.Weights
+    fold: int
+
+    def decide(self, sure: Sequence[float] = SILENT) -> tuple[str, str, float]:
+        kind, category = self.row.sure
+        if kind and category:
+            return kind, category, 0.97
+        weights = replace(self.weights, sure=tuple(sure))
+        return decide(self.heard, weights, self.row.clues.hints, kind, category)
+
+
+def folds_of(rows: list[Row]) -> dict[str, int]:
+    systems = sorted({row.system for row in rows}, key=lambda name: (crc32(name.encode()), name))
+    return {system: number % FOLDS for number, system in enumerate(systems)}
+
+
+def say_apart(rows: list[Row], extra: list[Row]) -> list[Said]:
+    """Return what models say that were fitted on other systems."""
+    fold, found = folds_of(rows), []
+    for part in range(FOLDS):
+        weights = fit([row for row in rows if fold[row.system] != part] + extra)
+        left = [row for row in rows if fold[row.system] == part]
+        heard = testify(weights, left)
+        found += [Said(row, each, weights, part) for row, each in zip(left, heard, strict=True)]
+    return found
+
+
+def is_right(row: Row, kind: str, category: str) -> bool:
+    fits = category in row.categories or row.categories == ("none",)
+    younger = category == "precondition" and "business_rule" in row.categories
+    return kind in row.kinds and (fits or younger)
+
+
+def learn_signs(said: Iterable[Said]) -> tuple[float, ...]:
+    """Learn how the signs of an answer become one confidence."""
+    marks, right = [], []
+    for each in said:
+        if all(each.row.sure):
+            continue
+        kind, category, _ = each.decide()
+        hinted = kind in {name for name, _ in each.row.clues.hints}
+        marks.append(signs(each.heard, kind, category, is_hinted=hinted))
+        right.append(is_right(each.row, kind, category))
+    model = LogisticRegression(C=1.0, max_iter=2000).fit(marks, right)
+    return tuple(round(float(each), 4) for each in (*model.coef_[0], model.intercept_[0]))
+
+
+def path(name: str) -> str:
+    name = re.sub(r"^(\$\.|#/|/)", "", str(name)).replace("/", ".")
+    return re.sub(r"\[['\"]?([^\]'\"]+)['\"]?\]", r".\1", name).strip(".").casefold()
+
+
+def checks(row: Row, kind: str, category: str) -> dict[str, bool]:
+    """Compare an answer with the labels, by the rules of the labels."""
+    labels, params = row.record["labels"], () if kind in FAULTLESS else row.params
+    found = {"kind": kind in row.kinds}
+    if row.categories != ("none",):
+        found["category"] = is_right(replace(row, kinds=(kind,)), kind, category)
+    if labels.get("params"):
+        accepted = [set(map(path, one)) for one in labels["params_any"]]
+        found["params"] = set(map(path, params)) in accepted
+    elif row.kinds[0] in FAULTLESS_LABELS and len(row.kinds) == 1:
+        found["params"] = not params
+    return found
+
+
+def measure(said: list[Said]) -> tuple[dict[str, float], list[Any]]:
+    hit, seen, sure, misses = Counter(), Counter(), [], []
+    for part in range(FOLDS):
+        weights = learn_signs(each for each in said if each.fold != part)
+        for each in (one for one in said if one.fold == part):
+            kind, category, confidence = each.decide(weights)
+            good = checks(each.row, kind, category)
+            hit.update(name for name, ok in good.items() if ok)
+            seen.update(list(good))
+            both = is_right(each.row, kind, category)
+            sure.append((confidence, both))
+            if all(each.row.sure):
+                seen["sure"] += 1
+                hit["sure"] += both
+            misses += [(each, kind, category, good)] * (not all(good.values()))
+    out = {name: round(100 * hit[name] / seen[name], 1) for name in seen}
+    return {**out, "covered at 95 % right": round(100 * coverage(sure), 1)}, misses
+
+
+def coverage(pairs: list[tuple[float, bool]], share: float = 0.95) -> float:
+    """Return the largest share of answers, the surest first, of which `share` are right."""
+    pairs = sorted(pairs, key=lambda pair: -pair[0])
+    best = right = 0
+    for number, (_, good) in enumerate(pairs, 1):
+        right += good
+        is_last = number == len(pairs) or pairs[number][0] < pairs[number - 1][0]
+        if is_last and right >= share * number:
+            best = number
+    return best / len(pairs)
+
+
+def changed_by_tails(said: list[Said], strategies: StrategyMap, tails: list[str]) -> float:
+    """Return the share of answers that a harmless sentence behind the error changes."""
+    changed = 0
+    for number, each in enumerate(said):
+        tail = tails[number % len(tails)]
+        space = ("\n", " ", "\n\n")[number // len(tails) % 3]
+        message = each.row.record["message"].rstrip() + space + tail
+        row = row_of({**each.row.record, "message": message}, strategies)
+        other = replace(each, row=row, heard=testify(each.weights, [row])[0])
+        before, after = each.decide()[:2], other.decide()[:2]
+        params = [
+            () if kind in FAULTLESS else one.params
+            for one, kind in ((each.row, before[0]), (row, after[0]))
+        ]
+        waits = [(one.clues.wait, one.clues.spoken_wait) for one in (each.row, row)]
+        changed += before != after or params[0] != params[1] or waits[0] != waits[1]
+    return changed / len(said)
+
+
+TAILS = """\
+Thank you for your patience while our engineers look into this.
+You can find more about this in chapter 4 of the handbook.
+Our office hours are Monday to Friday.
+Have a look at the knowledge base for similar cases.
+This incident has been recorded for quality assurance.
+Feel free to reach out to the help desk.
+Documentation: https://docs.example.org/reference
+(ref 7f3a9c21)
+Report problems at https://example.org/issues
+A copy of this message was written to the journal.
+Best regards, the platform team
+More information is available in the release notes.
+No further details were recorded.
+Consult the manual before you go on.
+Our apologies for any disruption.
+Trace: 00-4bf92f3577b34da6-01
+The operators have been informed.
+Please quote this text when you write to us.
+Set the log level to debug for a longer account.
+Powered by Example Gateway 3.2""".splitlines()
+"""Harmless sentences; nothing is trained on them."""
+
+
+def save(weights: witness.Weights, path: Path) -> None:
+    hashes = np.array(list(weights.rows), dtype="<u4").tobytes()
+    names = ("scale", "bias", "pairs", "sure")
+    head = {"features": len(weights.rows), **{name: getattr(weights, name) for name in names}}
+    path.write_bytes(json.dumps(head).encode() + b"\n" + hashes + bytes(weights.table.cast("B")))
+
+
+def describe_miss(miss: Any) -> str:
+    """Return a row that is missed, as a line of JSON."""
+    each, kind, category, good = miss
+    record = each.row.record
+    return json.dumps(
+        {
+            "system": each.row.system,
+            "message": record["message"][:400],
+            "sentence": each.row.clues.sentence.text[:200],
+            "said": [kind, category, each.row.params],
+            "labels": record["labels"],
+            "sure": each.row.sure,
+            "hints": each.row.clues.hints,
+            "wrong": [name for name, ok in good.items() if not ok],
+        }
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("errors", nargs="+", type=Path)
+    parser.add_argument("--left-out", type=Path, help="names of systems that are not trained on")
+    parser.add_argument("--misses", type=Path, help="file for the rows that are missed")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    left_out = set(options.left_out.read_text().split()) if options.left_out else set()
+    strategies = StrategyMap.load("default")
+    records = [each for file in options.errors for each in read(file)]
+    rows = [row_of(each, strategies) for each in records if each["system"] not in left_out]
+    extra = [row_of(each, strategies) for each in (*phrases(), *advice(strategies))]
+    print(
+        len(rows), "rows of", len({row.system for row in rows}), "systems,", len(extra), "phrases"
+    )
+    taught = [row for row in extra if row.record.get("status") or row.record.get("exception")]
+    bare, _ = measure(say_apart(rows, taught))
+    print("five folds without phrases:", bare)
+    said = say_apart(rows, extra)
+    scores, misses = measure(said)
+    print("five folds with phrases:", scores)
+    print(f"changed by a harmless sentence: {changed_by_tails(said, strategies, TAILS):.1%}")
+    if options.misses:
+        options.misses.write_text("\n".join(map(describe_miss, misses)))
+    if options.out:
+        weights = replace(fit(rows + extra, KEPT), sure=learn_signs(said))
+        save(weights, options.out)
+        print(options.out, options.out.stat().st_size, "bytes,", len(weights.rows), "features")
+
+
+if __name__ == "__main__":
+    main()
