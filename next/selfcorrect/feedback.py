@@ -11,7 +11,7 @@ from html import unescape
 from typing import Final
 
 from selfcorrect.effects.effect import acts
-from selfcorrect.model import Finding, JsonObject, name_place
+from selfcorrect.model import OWN, Finding, JsonObject, name_place
 from selfcorrect.nodes.plan import is_forbidden
 from selfcorrect.pointer import keys_of
 from selfcorrect.schema.findings import describe, must
@@ -37,7 +37,6 @@ _KINDS: Final = {
     "cancelled": "the call was cancelled",
 }
 """What is wrong, by the kind of an error that is not the runtime's own."""
-_OWN: Final = ("InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall")
 _DOUBT: Final = "Nobody knows whether the call was done."
 _DETAILS: Final = {
     "escalated": "`{tool}` escalates (severity {severity}): {detail}",
@@ -119,7 +118,7 @@ def text_for_model(
 
 
 def _is_own(finding: Finding) -> bool:
-    return not set(_OWN).isdisjoint(finding["types"])
+    return not OWN.isdisjoint(finding["types"])
 
 
 def _problems(findings: Sequence[Finding], schema: JsonObject) -> Iterator[str]:

@@ -161,6 +161,16 @@ def own_finding(kind: str, code: str, text: str, path: str, constraint: JSON = N
     }
 
 
+OWN: Final = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall", "NoReceipt"})
+"""Classes of what the library finds itself."""
+
+
+def is_own(finding: Finding) -> bool:
+    """Say whether the library found this itself: no text has to be read."""
+    types = finding.get("types", ())
+    return len(types) == 1 and types[0] in OWN
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """A finding as a strategy sees it; the attributes are those of `Finding`."""

@@ -15,11 +15,10 @@ from pydantic import BaseModel, Field, ValidationError
 from selfcorrect import ToolSpec, classify
 from selfcorrect.cli.diagnose import describe
 from selfcorrect.diagnosis.body import body_of, keys_in
+from selfcorrect.diagnosis.clues import plain, sentence_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
-from selfcorrect.diagnosis.errors import diagnose_error
 from selfcorrect.diagnosis.facts import finding_of, recorded_finding
 from selfcorrect.diagnosis.parameters import MARK, mask, places_of
-from selfcorrect.diagnosis.sentence import plain, sentence_of
 from selfcorrect.diagnosis.witness import FILE
 from selfcorrect.strategy_map.explain import explain
 from selfcorrect.strategy_map.strategy_map import load_default
@@ -247,7 +246,7 @@ def test_live_errors_of_sqlite(query, kind):
     base.execute("INSERT INTO t VALUES (1, 'a')")
     with pytest.raises(sqlite3.Error) as raised:
         base.execute(query)
-    found = diagnose_error(MAP, finding_of(raised.value), args={"query": query})
+    found = MAP.diagnose_faults(finding_of(raised.value), args={"query": query})
     assert found[0]["kind"] in (kind, "validation" if kind == "not_found" else kind)
     assert finding_of(raised.value)["code"].startswith("SQLITE_")
 
@@ -277,7 +276,7 @@ def test_live_errors_of_validators(args, category, param):
         jsonschema.validate(args, Order.model_json_schema())
     for error in (raised.value, other.value):
         assert classify(error) == "validation"
-        (found,) = diagnose_error(MAP, finding_of(error), args=args)
+        (found,) = MAP.diagnose_faults(finding_of(error), args=args)
         assert (found["category"], found["paths"]) == (
             category,
             [f"/args/{param.replace('.', '/')}"],

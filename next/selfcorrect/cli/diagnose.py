@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import IO
 
 from selfcorrect.cli.screen import InputError, say
-from selfcorrect.diagnosis.errors import diagnose_error
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.model import RETRYABLE, JsonDict, name_place
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
@@ -50,7 +49,7 @@ def describe(record: object, strategies: StrategyMap) -> JsonDict:
     finding = recorded_finding(record["message"], *given)
     schema, args = record.get("schema"), record.get("arguments")
     schema = schema if isinstance(schema, Mapping) else None
-    found = diagnose_error(strategies, finding, record.get("tool"), args=args, schema=schema)
+    found = strategies.diagnose_faults(finding, record.get("tool"), args=args, schema=schema)
     first = found[0]
     return {
         "id": record.get("id"),

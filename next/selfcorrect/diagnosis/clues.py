@@ -1,6 +1,10 @@
-"""Clues: all that one error shows, gathered once, before anybody decides what it is."""
+"""Clues: all that one error shows, gathered once, before anybody decides what it is.
+
+Its own sentence stands without wrappers, traces, usage texts, and what stands behind it.
+"""
 
 import errno
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,8 +13,8 @@ from typing import Final
 from selfcorrect.diagnosis.body import Body, Fault, body_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
 from selfcorrect.diagnosis.parameters import MARK, Blame, Masked, Places, blame, mask, places_of
-from selfcorrect.diagnosis.sentence import Sentence, plain, sentence_of
 from selfcorrect.model import JSON, RETRYABLE, ErrorKind, Finding, JsonDict, JsonObject
+from selfcorrect.strategy_map.patterns import compile_pattern, window
 
 FAULTLESS: Final = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
 """Kinds of errors for which no argument is at fault: they have no category."""
@@ -37,7 +41,7 @@ class Clues:
         hints: Kinds and categories that the map's hints say.
     """
 
-    sentence: Sentence
+    sentence: "Sentence"
     spoken: str
     faults: tuple[Fault, ...]
     places: Places
@@ -134,3 +138,124 @@ def _unmask(sentence: str, said: str) -> str:
         if parts
         else sentence
     )
+
+
+_LONGEST: Final = 2_000
+"""Characters of a block of lines that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What an error says.
+
+    Attributes:
+        text: The sentence that is the error.
+        front: What stands before it: classes, wrappers, codes.
+        behind: What stands behind it: advice, links, hints. It decides nothing.
+        classes: Classes of exceptions that stand before it, as in `ValueError: `.
+    """
+
+    text: str
+    front: str = ""
+    behind: str = ""
+    classes: tuple[str, ...] = ()
+
+
+def plain(text: str) -> str:
+    """Return both ends of a text without colours and tags."""
+    text = _BOX.sub(" ", _ANSI.sub("", window(text)))
+    if "</" in text or "<br" in text.lower():
+        for source in _TAGS:
+            text = compile_pattern(source).sub("\n", text)
+        lines = (" ".join(line.split()) for line in html.unescape(text).split("\n"))
+        # A page says its title twice.
+        text = "\n".join(dict.fromkeys(line for line in lines if line))
+    return text.strip()
+
+
+_ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_BOX: Final = re.compile("[\u2500-\u257f]+")
+_TAGS: Final = (
+    r"(?is)<style\b.*?</style>|<script\b.*?</script>|<!--.*?-->",
+    r"</?[A-Za-z!][^<>]{0,300}>",
+)
+
+
+def sentence_of(text: str) -> Sentence:
+    """Find the sentence that is the error in a text without colours and tags.
+
+    >>> sentence_of("ValueError: no seat is left. Please try again in 5 s.").text
+    'no seat is left.'
+    """
+    block = _block(text.split("\n"))[:_LONGEST]
+    start, classes = 0, []
+    while found := next(filter(None, (each.match(block, start) for each in _FRONTS)), None):
+        if found.re is _CLASS:
+            classes.append(found[1])
+        start = found.end()
+    end = _END.search(block, start + _SHORTEST)
+    while end and not _WORD.search(block, start, end.start()):
+        # Only a number or a path so far: it introduces the sentence.
+        end = _END.search(block, end.end())
+    own, behind = (block, "") if end is None else (block[: end.start()], block[end.end() :])
+    return Sentence(own[start:].strip(), block[:start], behind.strip(), tuple(classes))
+
+
+_SHORTEST: Final = 6
+_CLASS: Final = re.compile(
+    r"(?:Uncaught |Caused by: |E +)?([A-Za-z_][\w.]{0,150}(?:Error|Exception|Warning|Exit|Fault))"
+    r"(?: \[\w{1,60}\])?:\s+"
+)
+_WRAPPER: Final = re.compile(
+    r"(?i)(?:error (?:executing|invoking|calling) [^\n]{0,600}? with error:|e:|err:"
+    r"|[\w .'\"`()\[\]/-]{0,60}?\b(?:error|exception|failed|failure|fatal|abort)\b"
+    r"[\w .'\"`()\[\]/-]{0,90}:)\s+(?=\S+[ \t]+\S)"
+)
+_PROGRAM: Final = re.compile(r"[a-z][\w./-]{0,40}: (?=\(?\d|line \d|\()(?:line \d+: )?")
+_FRONTS: Final = (_CLASS, _WRAPPER, _PROGRAM)
+_WORD: Final = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffff]{2}|\ue000")
+_OPENERS: Final = (
+    "We|You|Your|Please|See|If|Try|This|The|For|Contact|Run|Check|Visit|Note|Hint|More|Thank|Our"
+    "|It|Need|Use|Read|Learn|Did|Consider|Refer|To|Have|When|After|Once|All|Any|Support|Questions"
+)
+_END: Final = re.compile(
+    r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)'\"`\]\d\ue000][.!?])\s+(?=\S)|(?<![:,])\s*\n\s*\n\s*|(?<![:,])\n(?=\S)"
+    # A sentence that begins without a full stop before it.
+    rf"|(?<=[\w)'\"`\]\ue000])\s+(?=(?:{_OPENERS}) [a-z])"
+    r"|;? +(?=\(?(?:trace|request|correlation)[ _-]?id\b)|\s+(?=\((?:see|trace|ref)\b)"
+)
+
+
+def _block(lines: list[str]) -> str:
+    """Return the lines of the error: behind a trace, marked as one, or among usage texts."""
+    traced = any(map(_FRAME.match, lines))
+    if not traced and not _USAGE.match(lines[0]):
+        lines = [line for line in lines if not _NOTICE.search(line)] or lines
+        first = next((at for at, line in enumerate(lines) if _MARKED.match(line)), 0)
+        return "\n".join(lines[first:])
+    kept = [
+        line
+        for line in lines
+        if " " in line.strip() and not _FRAME.match(line) and not _USAGE.match(line)
+    ]
+    if not traced:
+        return ([line for line in kept if _ERROR.search(line)] or kept or lines)[-1].strip()
+    raised = [at for at, line in enumerate(kept) if _CLASS.match(line.lstrip(" |+-"))]
+    flush = [line for line in kept if not line[0].isspace()]
+    chosen = kept[raised[-1] :] if raised else flush or kept
+    return "\n".join(line.lstrip(" |+-") if raised else line for line in chosen)
+
+
+_FRAME: Final = re.compile(
+    r"^[\s|]*(?:at |File \"|[\^~]+$|Traceback |\.\.\. \d+ more|During handling|The above exc)"
+)
+_USAGE: Final = re.compile(r"(?i)^\s*(?:usage:|try ['\"]|type .{1,60} for help|for help|see )")
+_NOTICE: Final = re.compile(
+    r"(?i)^\W*(?:(?:\w+ )?warning|notice|deprecated|note|info|debug)\b|\[?\bNOTICE\b"
+    r"|^[\w .-]{1,40} version v?\d|^copyright\b"
+)
+"""Lines that tell of something else than the error."""
+_ERROR: Final = re.compile(r"(?i)\b(?:error|fatal|failed|failure|invalid|cannot|unknown)\b")
+_MARKED: Final = re.compile(
+    r"^(?:[\w./-]{1,60}: )?(?:fatal|[Ee]rror|ERROR|abort|E|ERR) ?(?:\[\w+\])?:"
+)

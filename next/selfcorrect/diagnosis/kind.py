@@ -2,7 +2,6 @@
 
 from functools import lru_cache
 
-from selfcorrect.diagnosis.errors import diagnose_error
 from selfcorrect.diagnosis.facts import finding_of
 from selfcorrect.model import ErrorKind
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
@@ -14,7 +13,7 @@ def classify(error: BaseException, strategies: StrategyMap | None = None) -> Err
     >>> classify(TimeoutError("no answer"))
     <ErrorKind.TIMEOUT: 'timeout'>
     """
-    found = diagnose_error(strategies or _default(), finding_of(error))
+    found = (strategies or _default()).diagnose_faults(finding_of(error))
     return ErrorKind(found[0]["kind"])
 
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of
+from selfcorrect.diagnosis.body import body_of
+from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of, plain
+from selfcorrect.diagnosis.parameters import locate, places_of
 from selfcorrect.model import (
     JSON,
     RETRYABLE,
@@ -84,6 +86,25 @@ def read(
     )
 
 
+def faults_of(finding: Finding, args: JSON, schema: JsonObject | None) -> list[Finding]:
+    """Return a finding for each place that the body of an error names, or the finding alone."""
+    text = finding.get("text", "")
+    is_plain = "{" not in text and "[" not in text
+    faults = () if is_plain or finding.get("paths") else body_of(plain(text)).faults
+    if len(faults) < 2:
+        return [finding]
+    places = places_of(args, schema)
+    found: dict[str, Finding] = {}
+    for fault in faults:
+        path = locate(fault.place, places)
+        if path is not None and path not in found:
+            keys = places.keys.get(path, tuple(path.split(".")))
+            one: Finding = {**finding, "paths": [pointer(*keys)]}
+            # The first one speaks for the whole error; each of the others for its place.
+            found[path] = {**one, "text": fault.sentence, "code": fault.code} if found else one
+    return list(found.values()) if len(found) > 1 else [finding]
+
+
 def gather(
     finding: Finding,
     said: Answer,
@@ -120,8 +141,8 @@ def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, st
     from selfcorrect.diagnosis.witness import decide, features_of, load, testify
 
     weights = load()
-    heard = testify(weights, features_of(clues))
-    found = decide(heard, weights, clues.hints, kind, category)
+    votes = testify(weights, features_of(clues))
+    found = decide(votes, weights, clues.hints, kind, category)
     is_guess = clues.blame.by == "elimination" and found.category != Category.NONE
     witness = "elimination" if is_guess else "witness"
     return ErrorKind(found.kind), Category(found.category), found.confidence, witness

@@ -4,7 +4,6 @@ from selfcorrect.context import RunContext
 from selfcorrect.handlers import RUNG
 from selfcorrect.model import RETRYABLE, Finding, call_of
 from selfcorrect.state import CorrectionState, Update, stop_run
-from selfcorrect.strategy_map.match import is_own
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
@@ -25,14 +24,8 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
 
 def _read(finding: Finding, state: CorrectionState, context: RunContext) -> list[Finding]:
     call = call_of(state["current"])
-    if is_own(finding):
-        return [context.map.diagnose(finding, call.name)]
-    # A call that only breaks its schema loads nothing of this.
-    from selfcorrect.diagnosis.errors import diagnose_error
-
     tool = context.tools.get(call.name)
-    return diagnose_error(
-        context.map,
+    return context.map.diagnose_faults(
         finding,
         call.name,
         args=call.args,

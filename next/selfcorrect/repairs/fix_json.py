@@ -16,7 +16,7 @@ from selfcorrect.reading.json_calls import ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS, NOTATION, inside, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
-from selfcorrect.strategy_map.match import PlacedRule
+from selfcorrect.strategy_map.document import PlacedRule
 
 _DOUBTS: Final = frozenset({"comment", "inner closer", "inner quote"})
 """What was cut off, holds words or ends nowhere for sure: no tool that acts is called on it."""

@@ -50,13 +50,15 @@ class Primitive:
         root = Slot.of(context.schema)
         slot = root.at(keys) if keys else root
         wanted = Slot({**slot.view, **self.demand(slot, diagnosis)}, slot.root, slot.name)
+        if wanted.accepts(written):
+            return GiveUp("the value fits already")
         tool = context.tools.get(call.name)
         said = tool.description if tool else ""
         allow = Allow.of([self], _CLASSES, acts=acts(context.effect), description=said)
         found = repair_arguments(written, wanted, allow, keys)
         if found.changes:
             return Changed(found.changes)
-        return GiveUp(found.problems[0].text if found.problems else "the value fits already")
+        return GiveUp(found.problems[0].text if found.problems else "it finds nothing to change")
 
     def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:
         """Return what the error asks of the place beside its schema."""

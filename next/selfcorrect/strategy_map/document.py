@@ -1,6 +1,7 @@
 """What stands in a map's TOML file, as pydantic models; an unknown key is an error."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
@@ -180,3 +181,18 @@ class MapDocument(_Table):
     limits: MapLimits = MapLimits()
     ladders: Mapping[Cause, Ladder] = Field(default_factory=dict)
     rule: tuple[ErrorRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRule:
+    """A rule and the map that it comes from.
+
+    Attributes:
+        key: `map/id`, as `disable`, `explain` and reports name it.
+        rule: The rule.
+        is_own: Whether it stands in the map that was loaded, and not in one that it extends.
+    """
+
+    key: str
+    rule: ErrorRule
+    is_own: bool = True

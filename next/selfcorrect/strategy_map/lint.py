@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from selfcorrect.model import Finding
-from selfcorrect.strategy_map.document import ErrorRule
-from selfcorrect.strategy_map.match import PlacedRule, fits, status_forms, suffixes
+from selfcorrect.strategy_map.document import ErrorRule, PlacedRule
+from selfcorrect.strategy_map.match import fits, status_forms, suffixes
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 _ENDS = ("give-up", "escalate")

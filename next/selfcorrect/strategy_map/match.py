@@ -4,37 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.model import Category, ErrorKind, Finding
 from selfcorrect.pointer import pointer
-from selfcorrect.strategy_map.document import ErrorRule
+from selfcorrect.strategy_map.document import ErrorRule, PlacedRule
 from selfcorrect.strategy_map.patterns import PatternSet
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedRule:
-    """A rule and the map that it comes from.
-
-    Attributes:
-        key: `map/id`, as `disable`, `explain` and reports name it.
-        rule: The rule.
-        is_own: Whether it stands in the map that was loaded, and not in one that it extends.
-    """
-
-    key: str
-    rule: ErrorRule
-    is_own: bool = True
-
-
-OWN: Final = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall", "NoReceipt"})
-"""Classes of what the library finds itself."""
-
-
-def is_own(finding: Finding) -> bool:
-    """Say whether the library found this itself: no text has to be read."""
-    types = finding.get("types", ())
-    return len(types) == 1 and types[0] in OWN
 
 
 @dataclass(frozen=True, slots=True)

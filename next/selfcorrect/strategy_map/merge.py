@@ -6,9 +6,8 @@ from typing import Any
 
 from selfcorrect.errors import near_name
 from selfcorrect.model import GiveUp, JsonDict, JsonObject
-from selfcorrect.strategy_map.document import PRIORITIES, ErrorRule
+from selfcorrect.strategy_map.document import PRIORITIES, ErrorRule, PlacedRule
 from selfcorrect.strategy_map.load import Layer, collect
-from selfcorrect.strategy_map.match import PlacedRule
 from selfcorrect.strategy_map.registry import (
     BoundStrategy,
     Factory,

@@ -4,15 +4,23 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from selfcorrect.errors import MapError
-from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject
-from selfcorrect.strategy_map.document import ErrorRule, MapPolicy, ReadingPolicy, ToolEffect
+from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject, is_own
+from selfcorrect.strategy_map.document import (
+    ErrorRule,
+    MapPolicy,
+    PlacedRule,
+    ReadingPolicy,
+    ToolEffect,
+)
 from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
-from selfcorrect.strategy_map.match import Answer, Matcher, PlacedRule, is_own
 from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
 from selfcorrect.strategy_map.registry import BoundStrategy
+
+if TYPE_CHECKING:
+    from selfcorrect.strategy_map.match import Answer, Matcher
 
 _NO_RULE: Final = ErrorRule(id="none")
 
@@ -148,15 +156,35 @@ class StrategyMap:
             "ladder": more["ladder"] if found.repeats else [],
         }
 
-    def ask_rules(self, finding: Finding, tool: str | None = None) -> Answer:
+    def diagnose_faults(
+        self,
+        finding: Finding,
+        tool: str | None = None,
+        *,
+        args: JSON = None,
+        schema: JsonObject | None = None,
+        acts: bool = False,
+    ) -> list[Finding]:
+        """Diagnose each fault that an error lists, the first one first; see `diagnose`."""
+        parts = [finding]
+        if not is_own(finding):
+            # A call that only breaks its schema loads nothing of this.
+            from selfcorrect.diagnosis.reading import faults_of
+
+            parts = faults_of(finding, args, schema)
+        return [self.diagnose(each, tool, args=args, schema=schema, acts=acts) for each in parts]
+
+    def ask_rules(self, finding: Finding, tool: str | None = None) -> "Answer":
         """Return what the rules that an error meets say together."""
+        from selfcorrect.strategy_map.match import Answer
+
         answer = Answer(paths=finding.get("paths") or [])
         for placed in self._matcher.matching(finding, tool):
             answer = answer.take(placed, self._matcher.captures(placed, finding))
         return answer
 
     def _complete(
-        self, finding: Finding, answer: Answer, kind: ErrorKind, category: Category
+        self, finding: Finding, answer: "Answer", kind: ErrorKind, category: Category
     ) -> Finding:
         first = answer.rule_for(kind)
         return {
@@ -194,8 +222,10 @@ class StrategyMap:
             raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
 
     @cached_property
-    def _matcher(self) -> Matcher:
+    def _matcher(self) -> "Matcher":
         """The compiled rules; compiled when the first error comes."""
+        from selfcorrect.strategy_map.match import Matcher
+
         return Matcher(self.rules)
 
     def _ladder(self, placed: PlacedRule | None, kind: ErrorKind, category: Category) -> list[str]:
