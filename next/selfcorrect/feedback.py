@@ -6,7 +6,7 @@ at most one closing sentence that contradicts none of them.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import unescape
 from typing import Final
 
@@ -141,7 +141,17 @@ def _wanted(finding: Finding, schema: JsonObject) -> str:
     if finding["code"] == "additionalProperties":
         names = list(subschema(schema, keys[:-1]).get("properties", ()))
         return f"known: {', '.join(f'`{name}`' for name in names[:12])}" if names else ""
-    return ""
+    return _needs(subschema(schema, keys)) if finding["code"] == "type" else ""
+
+
+def _needs(schema: JsonObject) -> str:
+    """Return what an object, or each item of a list, cannot do without."""
+    items = schema.get("items")
+    if isinstance(items, Mapping):
+        inner = _needs(items)
+        return f"each item {inner}" if inner else ""
+    names = schema.get("required") or ()
+    return f"with {', '.join(f'`{name}`' for name in names[:6])}" if names else ""
 
 
 def _tool_problem(finding: Finding) -> Iterator[str]:
@@ -246,7 +256,7 @@ def _fit(texts: Sequence[str]) -> str:
     for index, text in enumerate(unique):
         parts = text.split()
         if index and len(parts) > left:
-            made.append(f"There is more: {len(unique) - index} further notes.")
+            made.append(f"And {len(unique) - index} more.")
             break
         made.append(" ".join(parts) if len(parts) <= left else " ".join(parts[:left]) + "…")
         left -= len(parts)

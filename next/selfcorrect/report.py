@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, Final
 
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.text import release
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,7 @@ class FailureReport:
         question: What a person would have to answer.
         severity: How urgent an escalation is.
         counts: Executions, repair rounds, model calls, seconds.
+        where: File, line and function of the tool's code that raised last, for its developer.
     """
 
     reason: str
@@ -47,6 +53,7 @@ class FailureReport:
     question: JsonObject | None = None
     severity: str | None = None
     counts: JsonObject = field(default_factory=dict)
+    where: str | None = None
 
     @classmethod
     def from_state(cls, state: JsonObject) -> FailureReport | None:
@@ -62,6 +69,35 @@ class FailureReport:
     def raise_(self) -> None:
         """Raise this report as `CorrectionFailed`."""
         raise CorrectionFailed(f"{self.tool or 'the call'}: {self.reason}: {self.detail}", self)
+
+
+def log_failure(report: FailureReport) -> None:
+    """Write one warning, where the application listens: the logger `selfcorrect`, or structlog."""
+    event = {"tool": report.tool, "reason": report.reason, "detail": report.detail}
+    event |= {"where": report.where} if report.where else {}
+    structlog = sys.modules.get("structlog")
+    if structlog is not None and structlog.is_configured():
+        structlog.get_logger("selfcorrect").warning("call failed", **event)
+        return
+    logger = logging.getLogger("selfcorrect")
+    if logger.hasHandlers():
+        said = " ".join(f"{name}={release(str(item), 300)!r}" for name, item in event.items())
+        logger.warning("call failed: %s", said)
+
+
+def frame_of(error: BaseException | None) -> str | None:
+    """Return where an error was raised: the last frame of its traceback.
+
+    Frames of this library do not count: they stand above the tool's own.
+    """
+    frames = traceback.extract_tb(error.__traceback__) if error else ()
+    own = [each for each in frames if not each.filename.startswith(_HOME)]
+    if not own:
+        return None
+    return release(f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}", 300)
+
+
+_HOME: Final = str(Path(__file__).parent)
 
 
 ADVICE: Final[Mapping[str, str]] = {

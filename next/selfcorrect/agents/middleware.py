@@ -26,7 +26,7 @@ from selfcorrect.agents.ending import (
     may_end,
     object_to_repeats,
 )
-from selfcorrect.agents.model_call import check, prepare
+from selfcorrect.agents.model_call import check, prepare, response_in
 from selfcorrect.agents.model_turn import (
     TURN,
     Turn,
@@ -143,7 +143,10 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     ) -> ModelResponse[Any]:
         """Ask with a valid thread; read streamed calls from their pieces."""
         with tap_stream() as tap:
-            response = handler(prepare(request))
+            try:
+                response = handler(prepare(request))
+            except Exception as error:
+                response = response_in(error)
         return check(request, response, tap)
 
     async def awrap_model_call(
@@ -153,7 +156,10 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     ) -> ModelResponse[Any]:
         """Like `wrap_model_call`."""
         with tap_stream() as tap:
-            response = await handler(prepare(request))
+            try:
+                response = await handler(prepare(request))
+            except Exception as error:
+                response = response_in(error)
         return check(request, response, tap)
 
     @hook_config(can_jump_to=["model"])

@@ -8,6 +8,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
+from selfcorrect.agents.provider_error import text_in
 from selfcorrect.agents.stream import StreamTap
 from selfcorrect.agents.thread import valid_thread
 
@@ -27,6 +28,14 @@ def prepare(request: ModelRequest[Any]) -> ModelRequest[Any]:
     if is_same and len(thread) == len(request.messages):
         return request
     return request.override(messages=thread)
+
+
+def response_in(error: Exception) -> ModelResponse[Any]:
+    """Return what the model wrote, where its provider's error holds it; else raise the error."""
+    text = text_in(error)
+    if text is None:
+        raise error
+    return ModelResponse(result=[AIMessage(text)])
 
 
 def check(

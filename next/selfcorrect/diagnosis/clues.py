@@ -161,6 +161,11 @@ class Sentence:
     classes: tuple[str, ...] = ()
 
 
+def has_words(text: str) -> bool:
+    """Say whether a text holds a word of any language."""
+    return _WORD.search(text) is not None
+
+
 def plain(text: str) -> str:
     """Return both ends of a text without colours and tags."""
     text = _BOX.sub(" ", _ANSI.sub("", window(text)))

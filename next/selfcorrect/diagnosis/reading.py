@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.diagnosis.body import body_of
-from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of, plain
+from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of, has_words, plain
 from selfcorrect.diagnosis.parameters import locate, places_of
 from selfcorrect.model import (
     JSON,
@@ -138,6 +138,9 @@ def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, st
     if kind is not None and category is not None:
         is_rule = rules.first is not None and rules.first.rule.match
         return kind, category, SURE, "rule" if is_rule else "structure"
+    if kind is None and not clues.hints and not has_words(clues.spoken):
+        # Nobody can tell what it is: the fault may be the tool's.
+        return ErrorKind.INTERNAL, Category.NONE, 0.0, "witness"
     from selfcorrect.diagnosis.witness import decide, features_of, load, testify
 
     weights = load()

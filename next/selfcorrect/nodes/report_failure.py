@@ -1,6 +1,6 @@
 """report_failure: an honest report that a person can act on, and a shorter text for the model."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.effect import acts
@@ -11,8 +11,10 @@ from selfcorrect.errors import (
     ToolExecutionError,
 )
 from selfcorrect.model import JsonDict
-from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.state import CorrectionState, Update
+
+if TYPE_CHECKING:
+    from selfcorrect.report import FailureReport
 
 MAX_ITEMS: Final = 200
 _INSIDE: Final = ("key", "fault", "changes")
@@ -29,7 +31,11 @@ _UNTOUCHED: Final = (
 
 async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     """End the run with a `FailureReport`, or raise where the caller wants exceptions."""
+    # A call that succeeds loads nothing of this.
+    from selfcorrect.report import log_failure
+
     report = _report(state, context)
+    log_failure(report)
     if context.hooks is not None:
         context.hooks.failed(report.tool or "", report.to_json())
     if context.raises:
@@ -38,7 +44,7 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     return {"outcome": "reported", "failure": report.to_json(), "note": note}
 
 
-def _report(state: CorrectionState, context: RunContext) -> FailureReport:
+def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
     stop: JsonDict = state["stop"] or {
         "reason": "no_strategy",
         "detail": "The run could not go on.",
@@ -53,8 +59,8 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         {key: item for key, item in each.items() if key not in _INSIDE} for each in state["tried"]
     ]
     name = state["current"].get("name")
-    # A call that succeeds loads nothing of this.
     from selfcorrect.feedback import text_for_model
+    from selfcorrect.report import FailureReport, frame_of
 
     tool = context.tools.get(name or "")
     for_model = text_for_model(
@@ -81,10 +87,13 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         state["question"],
         stop.get("severity"),
         state["counts"],
+        frame_of(next(reversed(context.live_part(state["run"]).errors), None)),
     )
 
 
 def _advice(reason: str, name: str | None, state: CorrectionState, context: RunContext) -> str:
+    from selfcorrect.report import ADVICE
+
     advice = ADVICE.get(reason, "")
     tool = context.tools.get(name or "")
     if tool is None or tool.declared or not any(acts(each["effect"]) for each in state["attempts"]):
@@ -93,7 +102,7 @@ def _advice(reason: str, name: str | None, state: CorrectionState, context: RunC
     return f"{advice} The effect of {tool.name!r} is not declared; if it only reads: {line}."
 
 
-def _raise(report: FailureReport, errors: list[Exception]) -> None:
+def _raise(report: "FailureReport", errors: list[Exception]) -> None:
     """Raise the tool's own exception where the run changed nothing, else one of ours."""
     name = report.tool or "the call"
     if report.reason == "escalated":
@@ -113,7 +122,7 @@ def _raise(report: FailureReport, errors: list[Exception]) -> None:
     raise failed from last
 
 
-def _escalation(report: FailureReport, errors: list[Exception]) -> EscalationError:
+def _escalation(report: "FailureReport", errors: list[Exception]) -> EscalationError:
     error = EscalationError(
         report.tool or "",
         report.detail,
