@@ -982,3 +982,24 @@ def test_the_trail_of_each_call_is_given():
 def test_an_unknown_option_is_named_with_the_near_one(name, near):
     with pytest.raises(GraphSetupError, match=near):
         SelfCorrection(**{name: None})
+
+
+class Unreadable(Exception):
+    """What a provider raises where it cannot read the call that the model wrote."""
+
+    def __init__(self, written):
+        super().__init__("the call could not be read")
+        self.body = {"error": {"message": "Failed to call search.", "written": written}}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_call_that_a_providers_error_holds_is_made(is_async):
+    model = ScriptedModel([Unreadable('<function=search>{"q": "7"}</function>'), "done"])
+    messages = play(make(model, [search]), is_async)
+    assert texts(messages) == ["got 7"]
+
+
+@pytest.mark.parametrize("written", ["", "search", "I would search(q=7).", "drop(q=7)"])
+def test_another_error_of_a_provider_is_raised(written):
+    with pytest.raises(Unreadable):
+        play(make(ScriptedModel([Unreadable(written)]), [search]))

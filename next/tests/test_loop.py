@@ -372,3 +372,24 @@ def test_a_wait_of_a_strategy_repeats_the_call():
     tool, time = Tool(ValueError("busy")), VirtualTime()
     assert run(tool, strategies=with_rules(rule), time=time)["result"] == "ok"
     assert time.slept == [2]
+
+
+def break_down(q: int = 0) -> str:
+    """Break down."""
+    return {}["x"] + str(q)
+
+
+def test_a_failure_says_where_the_fault_of_the_tool_is_and_is_logged_once(caplog):
+    with caplog.at_level("WARNING", logger="selfcorrect"):
+        failure = play([break_down], {"call": {"name": "break_down", "args": {}}})["failure"]
+    assert failure["where"].endswith(" in break_down")
+    assert "test_loop.py:" in failure["where"]
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("selfcorrect", "WARNING")
+    assert "break_down" in record.getMessage()
+    assert failure["where"] not in failure["for_model"]
+
+
+def test_a_failure_of_a_call_has_no_place_in_the_tool(caplog):
+    failure = play([break_down], {"call": {"name": "break_down", "args": {"q": "x"}}})["failure"]
+    assert "where" not in failure

@@ -45,6 +45,8 @@ LOST = [
     named("ServiceUnavailable"),
     named("RemoteProtocolError"),
     *map(with_status, (408, 499, 500, 502, 503, 504, 529)),
+    # As the clients of AWS carry it.
+    named("ClientError", response={"ResponseMetadata": {"HTTPStatusCode": 503}}),
 ]
 REFUSED = [
     ValueError("x"),

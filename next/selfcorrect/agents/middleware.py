@@ -146,7 +146,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
             try:
                 response = handler(prepare(request))
             except Exception as error:
-                response = response_in(error)
+                response = response_in(error, request)
         return check(request, response, tap)
 
     async def awrap_model_call(
@@ -159,7 +159,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
             try:
                 response = await handler(prepare(request))
             except Exception as error:
-                response = response_in(error)
+                response = response_in(error, request)
         return check(request, response, tap)
 
     @hook_config(can_jump_to=["model"])

@@ -30,9 +30,10 @@ def prepare(request: ModelRequest[Any]) -> ModelRequest[Any]:
     return request.override(messages=thread)
 
 
-def response_in(error: Exception) -> ModelResponse[Any]:
+def response_in(error: Exception, request: ModelRequest[Any]) -> ModelResponse[Any]:
     """Return what the model wrote, where its provider's error holds it; else raise the error."""
-    text = text_in(error)
+    names = {each.name for each in request.tools if isinstance(each, BaseTool)}
+    text = text_in(error, names.__contains__)
     if text is None:
         raise error
     return ModelResponse(result=[AIMessage(text)])

@@ -1,21 +1,33 @@
 """The call that a provider's error holds: what the model wrote, and the provider could not read."""
 
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-_FIELD: Final = "failed_generation"
-"""Where Groq's servers put the text."""
-_RAW: Final = re.compile(r"error parsing tool call: raw='(.*)', err=", re.DOTALL)
-"""How Ollama's server quotes it."""
+from selfcorrect.reading.choose import Chosen, read_text
+
+_DEPTH: Final = 4
+_MOST: Final = 50
 
 
-def text_in(error: Exception) -> str | None:
-    """Return what the model wrote, where a provider refused it because it is no readable call."""
-    body: Any = getattr(error, "body", None)
-    inner = body.get("error", body) if isinstance(body, Mapping) else None
-    written = inner.get(_FIELD) if isinstance(inner, Mapping) else None
-    if isinstance(written, str) and written.strip():
-        return written
-    found = _RAW.search(str(error)[:1_000_000])
-    return found[1] if found else None
+def text_in(error: Exception, is_tool: Callable[[str], bool]) -> str | None:
+    """Return the text in an error's body that is a call of an offered tool and nothing else.
+
+    Args:
+        error: What a client of a provider raised.
+        is_tool: Whether a name is the name of a tool.
+    """
+    for text in _texts(getattr(error, "body", None), _DEPTH):
+        chosen = read_text(text, is_tool)
+        if isinstance(chosen, Chosen) and not chosen.around:
+            names = [call.name for call in chosen.calls]
+            return text if all(map(is_tool, names)) else None
+    return None
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth and isinstance(value, Mapping | list):
+        items = list(value.values()) if isinstance(value, Mapping) else value
+        for each in items[:_MOST]:
+            yield from _texts(each, depth - 1)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
-from selfcorrect.effects.outcome import chain, field_of, status_of
+from selfcorrect.effects.outcome import chain, field_of, part_of, status_of
 from selfcorrect.errors import ToolReportedError
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.text import release, text_of
@@ -118,9 +118,6 @@ def _status_of(error: BaseException) -> int | str | None:
     """Return the HTTP status, the SQLSTATE, or the name of a gRPC code."""
     if (status := status_of(error)) is not None:
         return status
-    inner = _mapping(field_of(error, "response"), "ResponseMetadata").get("HTTPStatusCode")
-    if type(inner) is int:
-        return inner
     for field in ("sqlstate", "pgcode"):
         if isinstance(value := field_of(error, field), str) and len(value) == 5:
             return value
@@ -134,17 +131,11 @@ def _status_of(error: BaseException) -> int | str | None:
 
 def _code_of(error: BaseException) -> str | None:
     values = [field_of(error, name) for name in _CODE_FIELDS]
-    values.append(_mapping(field_of(error, "response"), "Error").get("Code"))
+    values.append(part_of(field_of(error, "response"), "Error").get("Code"))
     if isinstance(error, OSError) and type(error).__module__ == "builtins":
         # Elsewhere a number of the same name counts something else.
         values.append(errno.errorcode.get(error.errno or 0))
     return next((each for each in values if isinstance(each, str) and 0 < len(each) <= 200), None)
-
-
-def _mapping(value: Any, name: str) -> Mapping[str, Any]:
-    """Return a part of an answer that is a dict, as the clients of AWS keep it."""
-    inner = value.get(name) if isinstance(value, Mapping) else None
-    return inner if isinstance(inner, Mapping) else {}
 
 
 def _wait_of(error: BaseException) -> float | None:

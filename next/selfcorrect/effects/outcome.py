@@ -10,7 +10,7 @@
 |            | a fault of programming, a cancellation                                      |
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
@@ -72,7 +72,14 @@ def status_of(error: object) -> int | None:
                 return value
             if type(value) is int and value in _JSON_RPC:
                 return _REFUSED_REQUESTS.get(value, 500)
-    return None
+    inner = part_of(field_of(error, "response"), "ResponseMetadata").get("HTTPStatusCode")
+    return inner if type(inner) is int else None
+
+
+def part_of(answer: Any, name: str) -> Mapping[str, Any]:
+    """Return a part of an answer that is a dict, as the clients of AWS keep it."""
+    inner = answer.get(name) if isinstance(answer, Mapping) else None
+    return inner if isinstance(inner, Mapping) else {}
 
 
 def field_of(holder: object, name: str) -> Any:
