@@ -195,12 +195,12 @@ def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> Jso
     """Return the output of a loop that ended at its bound."""
     last = FailureReport.from_state(out)
     detail = f"The check did not hold within `max_iterations` = {most} runs."
-    told = last.for_model if last else f"The last result, as data: {quote(out.get('result'), 600)}"
+    words = last.for_model if last else f"The last result, as data: {quote(out.get('result'), 600)}"
     report = replace(
         last or FailureReport("limit_reached", detail),
         reason="limit_reached",
         detail=detail,
-        for_model=bound(f"{detail} {told}", 1_200),
+        for_model=bound(f"{detail} {words}", 1_200),
         advice=ADVICE["limit_reached"],
         attempts=attempts,
     )

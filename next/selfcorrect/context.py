@@ -208,13 +208,13 @@ class RunContext:
     ) -> str | None:
         """Say why one of these changes may not run unasked, or return None."""
         tool = self.tools.get(new.name)
-        told = [each["text"] for each in state["findings"]]
+        untrusted = [each["text"] for each in state["findings"]]
         trusted = [state["original"], self.schema_of(new), state["given"].get("request")]
         for each in changes:
             why = self.safety.refusal(each, tool, self.map.rule(each.rule).allow)
             if why is not None:
                 return why
-            if each.safety is Safety.MODEL and is_tainted(each, told, trusted):
+            if each.safety is Safety.MODEL and is_tainted(each, untrusted, trusted):
                 return "the model took the value from an error's text"
         return None
 

@@ -98,13 +98,13 @@ def text_for_model(
         is_declared: Whether the effect of the tool is declared.
     """
     findings: list[Finding] = state["findings"]
-    told = [each for each in findings if not _is_own(each)][:3]
+    of_tool = [each for each in findings if not _is_own(each)][:3]
     # What a strategy or a person says stands as it was said.
     problems, tried = map(_capital, _problems(findings, schema or {})), map(_capital, _tried(state))
     sentences = [*problems, *_details(reason, stop, state), *tried]
-    said = told if words != "hide" else []
+    said = of_tool if words != "hide" else []
     key = _closing(reason, state, is_shown=bool(said), is_declared=is_declared)
-    wait = next((each["retry_after"] for each in told if each.get("retry_after")), None)
+    wait = next((each["retry_after"] for each in of_tool if each.get("retry_after")), None)
     key = "wait" if key == "later" and wait else key
     closing = _CLOSING.get(key, "").format(wait=wait)
     before = _fit(sentences)

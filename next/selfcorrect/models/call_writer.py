@@ -27,15 +27,15 @@ async def write_call(
         f"request: {json.dumps(bound(context.request or '', _MAX_TEXT), ensure_ascii=False)}",
         f"tools: {json.dumps(_tools(context), ensure_ascii=False, default=repr)}",
     ]
-    told = [release(each, 20_000) for each in data]
+    prompt = [release(each, 20_000) for each in data]
     for _ in range(rounds):
-        answer = await port.ask_json(prompts.write, "\n".join([*told, prompts.shape]))
+        answer = await port.ask_json(prompts.write, "\n".join([*prompt, prompts.shape]))
         if answer is not None and answer.get("call_is_meant") is False:
             return GiveUp("the model says that the text means no call")
         problem = _problem(answer, prompts, context)
         if problem is None and answer is not None:
             return Changed(_changes(answer, text))
-        told += [f"you answered: {quote(answer, 1_000)}", problem or ""]
+        prompt += [f"you answered: {quote(answer, 1_000)}", problem or ""]
     return GiveUp("the model writes no call that fits")
 
 

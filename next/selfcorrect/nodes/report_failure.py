@@ -51,9 +51,9 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
     }
     if stop["reason"] in _SETTLED and state["source"] == "tool":
         # Retries sit inside, the policy outside: only a settled failure is judged.
-        judged = [each for each in state["findings"] if "kind" in each]
-        settled = context.terminal_reason(state, judged)
-        stop = stop if settled is None else {"reason": "terminal_kind", "detail": settled}
+        known = [each for each in state["findings"] if "kind" in each]
+        ending = context.terminal_reason(state, known)
+        stop = stop if ending is None else {"reason": "terminal_kind", "detail": ending}
     reason = stop["reason"]
     tried = [
         {key: item for key, item in each.items() if key not in _INSIDE} for each in state["tried"]

@@ -78,8 +78,8 @@ def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]
     """
     values = [each for each in _leaves(change.after) if len(each) > 1]
     known = json.dumps(list(trusted), ensure_ascii=False, default=repr).casefold()
-    told = " ".join(untrusted).casefold()
-    return any(_stands_in(each, told) and not _stands_in(each, known) for each in values)
+    doubtful = " ".join(untrusted).casefold()
+    return any(_stands_in(each, doubtful) and not _stands_in(each, known) for each in values)
 
 
 def _stands_in(value: str, text: str) -> bool:

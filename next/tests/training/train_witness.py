@@ -217,7 +217,7 @@ class Said:
     """What is said of a row by a model that did not see the row's system."""
 
     row: Row
-    heard: witness.Testimony
+    votes: witness.Testimony
     weights: witness.Weights
     fold: int
 
@@ -226,7 +226,7 @@ class Said:
         if kind and category:
             return kind, category, 0.97
         weights = replace(self.weights, sure=tuple(sure))
-        return decide(self.heard, weights, self.row.clues.hints, kind, category)
+        return decide(self.votes, weights, self.row.clues.hints, kind, category)
 
 
 def folds_of(rows: list[Row]) -> dict[str, int]:
@@ -240,8 +240,8 @@ def say_apart(rows: list[Row], extra: list[Row]) -> list[Said]:
     for part in range(FOLDS):
         weights = fit([row for row in rows if fold[row.system] != part] + extra)
         left = [row for row in rows if fold[row.system] == part]
-        heard = testify(weights, left)
-        found += [Said(row, each, weights, part) for row, each in zip(left, heard, strict=True)]
+        votes = testify(weights, left)
+        found += [Said(row, each, weights, part) for row, each in zip(left, votes, strict=True)]
     return found
 
 
@@ -259,7 +259,7 @@ def learn_signs(said: Iterable[Said]) -> tuple[float, ...]:
             continue
         kind, category, _ = each.decide()
         hinted = kind in {name for name, _ in each.row.clues.hints}
-        marks.append(signs(each.heard, kind, category, is_hinted=hinted))
+        marks.append(signs(each.votes, kind, category, is_hinted=hinted))
         right.append(is_right(each.row, kind, category))
     model = LogisticRegression(C=1.0, max_iter=2000).fit(marks, right)
     return tuple(round(float(each), 4) for each in (*model.coef_[0], model.intercept_[0]))
@@ -323,7 +323,7 @@ def changed_by_tails(said: list[Said], strategies: StrategyMap, tails: list[str]
         space = ("\n", " ", "\n\n")[number // len(tails) % 3]
         message = each.row.record["message"].rstrip() + space + tail
         row = row_of({**each.row.record, "message": message}, strategies)
-        other = replace(each, row=row, heard=testify(each.weights, [row])[0])
+        other = replace(each, row=row, votes=testify(each.weights, [row])[0])
         before, after = each.decide()[:2], other.decide()[:2]
         params = [
             () if kind in FAULTLESS else one.params
