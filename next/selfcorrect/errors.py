@@ -129,8 +129,20 @@ class RemoteError(Exception):
     """Stands for an exception of another process, of which a checkpoint holds only the text."""
 
 
+class ResultError(TypeError):
+    """What a tool returned cannot be read, so nobody knows what it did."""
+
+
 class ToolReportedError(Exception):
-    """Stands for an error that a tool returned as its value."""
+    """Stands for an error that a tool returned as its value.
+
+    Attributes:
+        response: The value, which may hold a status.
+    """
+
+    def __init__(self, text: str, response: object = None) -> None:
+        super().__init__(text)
+        self.response = response
 
 
 def near_name(name: object, known: Iterable[str]) -> str:

@@ -52,8 +52,7 @@ def _code_of(error: BaseException) -> str | None:
 def _wait_of(error: BaseException) -> float | None:
     value = field_of(error, "retry_after")
     if value is None:
-        headers = field_of(field_of(error, "response"), "headers") or {}
-        value = headers.get("retry-after")
+        value = field_of(field_of(field_of(error, "response"), "headers"), "retry-after")
     return None if value is None else seconds_of(value)
 
 
@@ -64,11 +63,15 @@ def seconds_of(value: Any) -> float | None:
     (120.0, None)
     """
     try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        try:
-            at = parsedate_to_datetime(str(value))
-        except (TypeError, ValueError):
-            return None
-        seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        seconds = _seconds_in(value)
+    except Exception:  # a foreign object may raise anything, and a date may be too far off
+        return None
     return max(0.0, seconds) if seconds < float("inf") else None
+
+
+def _seconds_in(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        at = parsedate_to_datetime(str(value))
+        return (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
