@@ -703,6 +703,15 @@ def test_the_same_calls_with_the_same_answers_are_told_and_then_ended(is_async):
     assert "5 times" in told[1]
 
 
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_turns_that_follow_each_other_again_and_again_are_ended(length):
+    script = [tool_call("search", q=n % length) for n in range(60)]
+    model = ScriptedModel([*script, "done"])
+    out = play(make(model, [search]))
+    assert "8 times" in out[-1].text
+    assert len(model.prompts) == 8 * length
+
+
 def test_calls_whose_answers_change_go_on():
     ran = []
 

@@ -53,7 +53,7 @@ def _normal_object(value: JsonObject, place: Slot | None) -> JSON:
     """Return an object without what is its default: a schema may hold defaults without an end."""
     made: JsonDict = {}
     for key, item in value.items():
-        inner = place and place.at([key])
+        inner = place and place.at([str(key)])
         normal = _normal(item, inner)
         if inner is None or inner.default is ABSENT or _text(normal) != _default(inner):
             made[_normal(key, None)] = normal
