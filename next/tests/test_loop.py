@@ -2,6 +2,7 @@
 
 import pytest
 from kit import DATE, INTEGER, TEXT, Answered, Tool, nodes, run, with_rules
+from langchain_core.messages import AIMessage
 
 from selfcorrect import (
     Ask,
@@ -413,3 +414,20 @@ def test_a_wait_of_a_strategy_repeats_the_call():
     tool, time = Tool(ValueError("busy")), VirtualTime()
     assert run(tool, strategies=with_rules(rule), time=time)["result"] == "ok"
     assert time.slept == [2]
+
+
+TWO = [{"name": "t", "args": {"q": q}, "id": str(q)} for q in (1, 2)]
+
+
+@pytest.mark.parametrize("given", [TWO, {"tool_calls": TWO}], ids=["a list", "a message"])
+def test_of_several_calls_none_is_dropped_in_silence(given):
+    tool = Tool(effect="mutating")
+    assert "failure" in play([tool.spec], {"call": given})
+    assert tool.ran == []
+
+
+def test_of_several_calls_that_a_model_makes_none_is_dropped_in_silence():
+    tool = Tool(effect="mutating")
+    model = ScriptedModel([AIMessage("", tool_calls=TWO)])
+    assert "failure" in play([tool.spec], {"request": "do both"}, model=model)
+    assert tool.ran == []

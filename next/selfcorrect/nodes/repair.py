@@ -167,7 +167,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         state["given"].get("messages") or (),
         state["given"].get("finish_reason"),
         context.map.reading.text,
-        state["given"].get("index") or 0,
+        state["given"].get("index"),
         len(state["attempts"]),
         port if context.model is not None else None,
         _error(state, context),
