@@ -707,7 +707,8 @@ def test_the_same_calls_with_the_same_answers_are_told_and_then_ended(is_async):
 def test_turns_that_follow_each_other_again_and_again_are_ended(length):
     script = [tool_call("search", q=n % length) for n in range(60)]
     model = ScriptedModel([*script, "done"])
-    out = play(make(model, [search]))
+    given = {"messages": [HumanMessage("do it")]}
+    out = make(model, [search]).invoke(given, {"recursion_limit": 300})["messages"]
     assert "8 times" in out[-1].text
     assert len(model.prompts) == 8 * length
 
