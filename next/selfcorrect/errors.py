@@ -129,6 +129,10 @@ class RemoteError(Exception):
     """Stands for an exception of another process, of which a checkpoint holds only the text."""
 
 
+class ResultError(TypeError):
+    """What a tool returned cannot be read, so nobody knows what it did."""
+
+
 class ToolReportedError(Exception):
     """Stands for an error that a tool returned as its value.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
+from itertools import islice
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 JSON: TypeAlias = Any
@@ -274,8 +275,14 @@ class Changed:
     def __init__(self, *changes: Change | Iterable[Change]) -> None:
         flat: list[Change] = []
         for each in changes:
-            flat += [each] if isinstance(each, Change) else each
+            # One more than are taken, so that a list without an end shows.
+            more = [each] if isinstance(each, Change) else islice(each, MAX_CHANGES + 1)
+            flat += more
         object.__setattr__(self, "changes", tuple(flat))
+
+
+MAX_CHANGES: Final = 500
+"""How many changes one answer may make."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class RepairContext:
         messages: The conversation, if the host passed it.
         finish_reason: Why the model stopped writing, if the host knows.
         reading: How far a text may deviate from a call: `whole`, `edge` or `off`.
-        index: Which of several calls of a text is meant, from 0.
+        index: Which of several calls of a text is meant, from 0; None: it must be the only one.
         attempts: Executions so far.
         model: Asks the model; None where there is none.
         error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
@@ -60,7 +60,7 @@ class RepairContext:
     messages: Sequence[JSON] = ()
     finish_reason: str | None = None
     reading: Literal["whole", "edge", "off"] = "whole"
-    index: int = 0
+    index: int | None = None
     attempts: int = 0
     model: ModelPort | None = None
     error: BaseException | None = None

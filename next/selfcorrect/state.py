@@ -38,7 +38,7 @@ class CorrectionInput(TypedDict, total=False):
     request: str | None
     messages: list[JSON]
     finish_reason: str | None
-    tool_choice: str | None
+    tool_choice: JSON
     index: int | None
     message_id: str | None
     task_id: str | None

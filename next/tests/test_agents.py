@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, hook_config
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
 from langchain.tools import InjectedState, ToolRuntime
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, ToolException, tool
@@ -584,6 +584,54 @@ def test_a_filtered_text_is_no_call(reason):
     assert texts(play(make([filtered, "never"], [search]))) == []
 
 
+class Choose(AgentMiddleware):
+    """Asks every turn with one tool choice."""
+
+    def __init__(self, choice):
+        self.choice = choice
+
+    def wrap_model_call(self, request, handler):
+        return handler(request.override(tool_choice=self.choice))
+
+    async def awrap_model_call(self, request, handler):
+        return await handler(request.override(tool_choice=self.choice))
+
+
+CHOICES = {
+    "a call": (calls(("pay", {"q": 7})), "none", [False]),
+    "a malformed call": (calls(("pay", "{'q': 7}")), "none", [False]),
+    "an object": (calls(("pay", {"q": 7})), {"type": "none"}, [False]),
+    "a text": (PAYS, "none", []),
+    "any": (calls(("pay", {"q": 7})), "any", [True]),
+}
+
+
+@both
+@pytest.mark.parametrize("name", CHOICES)
+def test_under_tool_choice_none_nothing_is_a_call(is_async, name):
+    turn, choice, runs = CHOICES[name]
+    pay, ran = payer()
+    out = play(make([turn, "done"], [pay], before=[Choose(choice)]), is_async)
+    assert [each.status == "success" for each in answers(out)] == runs
+    assert len(ran) == sum(runs)
+
+
+def test_tool_choice_none_outlasts_the_question_of_another_middleware():
+    pay, ran = payer()
+    person = HumanInTheLoopMiddleware({"pay": True})
+    agent = make(
+        [calls(("pay", {"q": 7})), "done"],
+        [pay],
+        before=[Choose("none")],
+        behind=[person],
+        checkpointer=InMemorySaver(),
+    )
+    config = {"configurable": {"thread_id": "t"}}
+    agent.invoke({"messages": [HumanMessage("pay")]}, config)
+    agent.invoke(Command(resume={"decisions": [{"type": "approve"}]}), config)
+    assert ran == []
+
+
 @both
 @pytest.mark.parametrize("said", [{"finish_reason": "tool_calls"}, {"stop_reason": "tool_use"}])
 def test_a_stop_reason_that_promises_a_call_is_asked_about_once(is_async, said):
@@ -653,6 +701,16 @@ def test_the_same_calls_with_the_same_answers_are_told_and_then_ended(is_async):
     told = [each.text for each in out if isinstance(each, HumanMessage)]
     assert len(told) == 2
     assert "5 times" in told[1]
+
+
+@pytest.mark.parametrize("length", [2, 3, 4])
+def test_turns_that_follow_each_other_again_and_again_are_ended(length):
+    script = [tool_call("search", q=n % length) for n in range(60)]
+    model = ScriptedModel([*script, "done"])
+    given = {"messages": [HumanMessage("do it")]}
+    out = make(model, [search]).invoke(given, {"recursion_limit": 300})["messages"]
+    assert "8 times" in out[-1].text
+    assert len(model.prompts) == 8 * length
 
 
 def test_calls_whose_answers_change_go_on():

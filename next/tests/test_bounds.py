@@ -237,6 +237,36 @@ def test_an_error_that_cannot_be_shown_is_reported(error):
     assert "Odd" in json.dumps(out["failure"]["findings"])
 
 
+HEADERS = [[("retry-after", "1")], "x", 7, Hostile(ValueError("x"))]
+WAITS = [10**400, [1], Hostile(ValueError("x")), "Fri, 31 Dec 9999 23:59:59 -2359"]
+
+
+@pytest.mark.parametrize("headers", HEADERS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("wait", WAITS, ids=lambda each: type(each).__name__)
+def test_an_error_with_unreadable_fields_is_reported(headers, wait):
+    class Odd(Exception):
+        retry_after = wait
+
+        @property
+        def __cause__(self):
+            raise ValueError("x")
+
+    error = Odd("x")
+    error.response = type("Response", (), {"headers": headers})
+    for each in (error, type("Other", (Exception,), {"response": error.response})("x")):
+        act = tool({}, call=Raise(each), effect="mutating")
+        out = play([act], {"call": {"name": "act", "args": {}}})
+        assert out["failure"]["attempts"][0]["outcome"] == "refused"
+
+
+class Raise:
+    def __init__(self, error):
+        self.error = error
+
+    def __call__(self, *args, **options):
+        raise self.error
+
+
 def test_a_result_that_holds_itself_again_and_again_is_cut():
     point = {"x": 1}
     many = [point] * 50_000

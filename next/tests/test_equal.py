@@ -12,8 +12,18 @@ SCHEMA = {
         "n": {"type": "integer", "default": 5},
         "note": {"type": "string"},
         "people": {"type": "array", "items": {"properties": {"age": {"type": "number"}}}},
-    }
+        "pay": {"anyOf": [{"$ref": "#/$defs/Pay"}, {"type": "null"}], "default": {}},
+        "by": {"additionalProperties": {"$ref": "#/$defs/Pay"}},
+        "pair": {"prefixItems": [{"type": "string"}, {"$ref": "#/$defs/Pay"}]},
+        "either": {"oneOf": [{"type": "integer"}, {"$ref": "#/$defs/Pay"}, {"type": "string"}]},
+        "self": {"$ref": "#/$defs/Self", "default": None},
+    },
+    "$defs": {
+        "Pay": {"type": "object", "properties": {"currency": {"default": "EUR"}}},
+        "Self": {"properties": {"a": {"$ref": "#/$defs/Self", "default": {}}}},
+    },
 }
+EUR = {"currency": "EUR"}
 EQUAL = [
     ({}, {"n": 5}),
     ({"n": 5}, {"n": 5.0}),
@@ -22,6 +32,12 @@ EQUAL = [
     ({"note": "é"}, {"note": "é"}),
     ({"note": "a", "n": 1}, {"n": 1, "note": "a"}),
     ({"people": [{"age": 7}]}, {"people": [{"age": "7"}]}),
+    ({}, {"pay": {}}),
+    ({"pay": {}}, {"pay": EUR}),
+    ({"by": {"a": {}}}, {"by": {"a": EUR}}),
+    ({"pair": ["a", {}]}, {"pair": ["a", EUR]}),
+    ({"either": {}}, {"either": EUR}),
+    ({"self": {}}, {"self": {"a": {}}}),
 ]
 DIFFERENT = [
     ({"n": 5}, {"n": 6}),
@@ -30,6 +46,9 @@ DIFFERENT = [
     ({"people": [1, 2]}, {"people": [2, 1]}),
     ({"note": None}, {}),
     ({"n": True}, {"n": 1}),
+    ({"pay": {}}, {"pay": {"currency": "USD"}}),
+    ({"pay": {}}, {"pay": None}),
+    ({"pair": [{}, "a"]}, {"pair": [EUR, "a"]}),
 ]
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

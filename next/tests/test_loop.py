@@ -2,8 +2,12 @@
 
 import pytest
 from kit import DATE, INTEGER, TEXT, Answered, Tool, nodes, run, with_rules
+from langchain_core.messages import AIMessage
 
 from selfcorrect import (
+    Ask,
+    Change,
+    Changed,
     CorrectionFailed,
     ErrorRule,
     Escalate,
@@ -12,6 +16,7 @@ from selfcorrect import (
     Outcome,
     Result,
     Retry,
+    Safety,
     Severity,
     StrategyMap,
     Terminal,
@@ -188,6 +193,43 @@ ANSWERS = [
     (GiveUp("cannot"), "failure", "no_strategy"),
     ("no repair", "failure", "no_strategy"),
 ]
+
+
+class Odd:
+    def __repr__(self):
+        raise ValueError("odd")
+
+    __str__ = __repr__
+
+
+def without_end():
+    while True:
+        yield Change("/args/q", 1, 2, Safety.EXACT, "odd")
+
+
+UNUSABLE = {
+    "times that are no number": Retry("three"),
+    "times beyond any number": Retry(10**400),
+    "a wait that is no number": Wait(None),
+    "a wait beyond any number": Wait(10**400),
+    "an object that cannot be shown": Odd(),
+    "a reason that cannot be shown": GiveUp(Odd()),
+    "no safety class": Changed(Change("/args/q", 1, 2, "zzz", "odd")),
+    "a value that is no JSON": Changed(Change("/args/q", 1, Odd(), Safety.EXACT, "odd")),
+    "no path": Changed(Change("q", 1, 2, Safety.EXACT, "odd")),
+    "changes without an end": Changed(without_end()),
+    "no options": Ask("which?", None),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+@pytest.mark.parametrize("effect", ["read_only", "mutating"])
+def test_an_unusable_answer_costs_its_rung_and_never_the_run(name, effect):
+    rule = ErrorRule(id="own", match="odd", repair=[lambda *_: UNUSABLE[name]])
+    tool = Tool(*[ValueError("odd")] * 3, effect=effect)
+    out = run(tool, strategies=with_rules(rule))
+    assert out["failure"]["reason"] not in ("unknown_outcome", "invalid_input")
+    assert {"q": 2} not in tool.ran
 
 
 @pytest.mark.parametrize(("answer", "end", "value"), ANSWERS)
@@ -393,3 +435,20 @@ def test_a_failure_says_where_the_fault_of_the_tool_is_and_is_logged_once(caplog
 def test_a_failure_of_a_call_has_no_place_in_the_tool(caplog):
     failure = play([break_down], {"call": {"name": "break_down", "args": {"q": "x"}}})["failure"]
     assert "where" not in failure
+
+
+TWO = [{"name": "t", "args": {"q": q}, "id": str(q)} for q in (1, 2)]
+
+
+@pytest.mark.parametrize("given", [TWO, {"tool_calls": TWO}], ids=["a list", "a message"])
+def test_of_several_calls_none_is_dropped_in_silence(given):
+    tool = Tool(effect="mutating")
+    assert "failure" in play([tool.spec], {"call": given})
+    assert tool.ran == []
+
+
+def test_of_several_calls_that_a_model_makes_none_is_dropped_in_silence():
+    tool = Tool(effect="mutating")
+    model = ScriptedModel([AIMessage("", tool_calls=TWO)])
+    assert "failure" in play([tool.spec], {"request": "do both"}, model=model)
+    assert tool.ran == []

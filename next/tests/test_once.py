@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from kit import INTEGER, Answered, Tool, run
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.graph import END, START, StateGraph
-from langgraph.types import RetryPolicy
+from langgraph.types import Command, RetryPolicy
 
-from selfcorrect import CorrectionState, NotDone, build_graph
+from selfcorrect import CorrectionState, GraphSetupError, NotDone, ToolSpec, build_graph
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
-from selfcorrect.testing import aplay
+from selfcorrect.testing import aplay, play
 
 ENDS = ["ok", ValueError("x"), TimeoutError("x"), TypeError("x"), Answered(409), NotDone("x")]
 
@@ -218,6 +219,94 @@ def test_an_outer_retry_policy_does_not_repeat_what_acted(error):
     assert len(tool.ran) == 1
 
 
+class Unreadable:
+    def __iter__(self):
+        raise LookupError("x")
+
+
+def late():
+    yield 1
+    raise ValueError("x")
+
+
+def refuse(*_):
+    raise LookupError("x")
+
+
+AFTER = {
+    "its value cannot be read": (Unreadable, {}),
+    "its value is made late": (late, {}),
+    "`fails` fails": (dict, {"fails": refuse}),
+    "`receipt` fails": (dict, {"receipt": refuse}),
+    "`verify` fails": (lambda: refuse, {"verify": refuse, "receipt": "id"}),
+    "its error value has a status": (lambda: {"error": "x", "status_code": 503}, {}),
+    "its error value has an error with a status": (lambda: {"error": {"code": 503}}, {}),
+}
+
+
+@pytest.mark.parametrize("name", AFTER)
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_what_fails_after_the_tool_has_returned_refuses_nothing(name, is_async):
+    make, options = AFTER[name]
+    ran = []
+
+    def pay():
+        ran.append(1)
+        return make()
+
+    spec = ToolSpec.from_function(pay, effect="mutating", atomic=True, **options)
+    given_ = {"call": {"name": "pay", "args": {}}, "task_id": "T"}
+    ledger = MemoryLedger()
+    out = asyncio.run(aplay([spec], given_, ledger=ledger)) if is_async else None
+    out = out or play([spec], given_, ledger=ledger)
+    assert out["failure"]["reason"] == "unknown_outcome"
+    assert (len(ran), [each.status for each in ledger.records()]) == (1, ["lost"])
+
+
+def nested():
+    async def inner():
+        await asyncio.sleep(0)
+
+    build_graph([inner]).invoke({"call": {"name": "inner", "args": {}}})
+
+
+async def nothing():
+    pass
+
+
+DEVELOPERS = {"a graph in the tool": nested, "a coroutine": nothing}
+
+
+@pytest.mark.parametrize("name", DEVELOPERS)
+def test_a_mistake_of_the_developer_behind_an_effect_is_a_doubt(name):
+    ran, ledger = [], MemoryLedger()
+
+    def pay():
+        ran.append(1)
+        return DEVELOPERS[name]()
+
+    given_ = {"call": {"name": "pay", "args": {}}, "task_id": "T"}
+    with pytest.raises(GraphSetupError):
+        play([pay], given_, ledger=ledger)
+    assert play([pay], given_, ledger=ledger)["failure"]["reason"] == "unknown_outcome"
+    assert ran == [1]
+
+
+@pytest.mark.parametrize("kind", [ParentCommand, GraphInterrupt])
+def test_a_command_that_a_tool_raises_is_its_answer_and_an_interrupt_is_not(kind):
+    ran, ledger = [], MemoryLedger()
+
+    def hand_over():
+        ran.append(1)
+        raise kind(Command(goto="x") if kind is ParentCommand else ())
+
+    given_ = {"call": {"name": "hand_over", "args": {}, "id": "c"}, "task_id": "T"}
+    for _ in range(2):
+        with suppress(kind):
+            play([hand_over], given_, ledger=ledger)
+    assert len(ran) == (1 if kind is ParentCommand else 2)
+
+
 def test_a_cancelled_call_is_lost_and_no_equal_one_runs(tmp_path):
     ledger = SqliteLedger(tmp_path / "l.db")
     ran, started = [], asyncio.Event()
@@ -226,8 +315,6 @@ def test_a_cancelled_call_is_lost_and_no_equal_one_runs(tmp_path):
         ran.append(args)
         started.set()
         await asyncio.sleep(30)
-
-    from selfcorrect import ToolSpec
 
     schema = {"name": "slow", "parameters": {"type": "object", "properties": {"q": INTEGER}}}
     spec = ToolSpec.from_schema(schema, slow, effect="mutating")
@@ -245,6 +332,33 @@ def test_a_cancelled_call_is_lost_and_no_equal_one_runs(tmp_path):
     assert len(ran) == 1
     assert [each.status for each in ledger.records(doubts=True)] == ["lost"]
     ledger.close()
+
+
+class Slow(MemoryLedger):
+    """A ledger whose writes take time."""
+
+    blocks = True
+
+    def begin(self, *args):
+        time.sleep(0.2)
+        return super().begin(*args)
+
+
+def test_a_call_that_is_cancelled_behind_its_intent_is_not_done():
+    tool, ledger = Tool(effect="mutating"), Slow()
+    given_ = {"call": {"name": "t", "args": {"q": 1}, "id": "c"}, "task_id": "T"}
+
+    async def main():
+        task = asyncio.create_task(aplay([tool.spec], given_, ledger=ledger))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert tool.ran == []
+        return await aplay([tool.spec], given_, ledger=ledger)
+
+    assert asyncio.run(main())["result"] == "ok"
+    assert len(tool.ran) == 1
 
 
 def test_parallel_equal_calls_with_ids_of_their_own_are_both_meant():

@@ -10,6 +10,7 @@ import pytest
 
 from selfcorrect import NotDone
 from selfcorrect.effects.outcome import Outcome, outcome_of
+from selfcorrect.errors import ResultError
 
 
 def named(name, base=Exception, **fields):
@@ -18,6 +19,21 @@ def named(name, base=Exception, **fields):
 
 def with_status(status):
     return named("Answered", status_code=status)
+
+
+def circle():
+    """Return an exception that is, over another one, its own cause."""
+    error, cause = ValueError("x"), KeyError("x")
+    error.__cause__, cause.__cause__ = cause, error
+    return error
+
+
+def caused(depth, root):
+    """Return an exception with so many causes."""
+    for _ in range(depth):
+        error = ValueError("x")
+        error.__cause__, root = root, error
+    return root
 
 
 LOST = [
@@ -45,8 +61,23 @@ LOST = [
     named("ServiceUnavailable"),
     named("RemoteProtocolError"),
     *map(with_status, (408, 499, 500, 502, 503, 504, 529)),
-    # As the clients of AWS carry it.
+    # An answer below 400 is no refusal, whatever the exception that carries it.
+    *map(with_status, (100, 200, "200", 202, 303)),
+    # One status is written in many ways, and stands in many places.
+    *map(with_status, (http.HTTPStatus.BAD_GATEWAY, 502.0, "502", "502 Bad Gateway", " 502 ")),
+    named("Answered", statusCode=503),
+    named("Answered", http_status=503),
+    named("Answered", resp={"status": "503"}),
+    named("Answered", response={"status_code": 503}),
+    named("Answered", response={"error": {"code": 503}}),
     named("ClientError", response={"ResponseMetadata": {"HTTPStatusCode": 503}}),
+    # Of two statuses the graver one counts.
+    named("Answered", status_code=400, response=with_status(502)),
+    # What is not looked at may be anything.
+    caused(20, TimeoutError("x")),
+    caused(20, ValueError("x")),
+    ExceptionGroup("x", [*(ValueError("x") for _ in range(20)), TimeoutError("x")]),
+    ResultError("x"),
 ]
 REFUSED = [
     ValueError("x"),
@@ -59,6 +90,9 @@ REFUSED = [
     named("ToolException"),
     named("InsufficientFunds"),
     *map(with_status, (400, 401, 404, 422, 429)),
+    # A mere code below 400 is the application's own.
+    named("Answered", code=190),
+    circle(),
 ]
 UNCLEAR = [*map(with_status, (409, 412, 424))]
 

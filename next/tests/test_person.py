@@ -78,7 +78,14 @@ def test_a_change_that_the_policy_refused_is_offered():
 
 
 @pytest.mark.parametrize(
-    "value", [{"action": "fly"}, {"action": "choose", "choice": 7}, {"action": "approve"}, [1]]
+    "value",
+    [
+        {"action": "fly"},
+        {"action": "choose", "choice": 7},
+        {"action": "approve"},
+        {"action": "edit", "args": {1: "a", "q": "neither"}},
+        [1],
+    ],
 )
 def test_an_answer_that_cannot_be_used_is_asked_for_again(value):
     tool = Tool(schema={"q": {"enum": ["a", "b"]}})

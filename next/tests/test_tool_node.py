@@ -112,6 +112,19 @@ def test_a_call_that_is_sent_to_the_node_is_a_task_of_it(one, is_async):
     assert ran == (["ann"] if one["args"]["to"] == "ann" else [])
 
 
+@both
+@pytest.mark.parametrize("key", ["a", ""])
+def test_calls_that_are_sent_together_are_all_made_whatever_their_ids(key, is_async):
+    pay, ran = payer()
+    sent = [call(key, to="ann"), call(key, to="bob")]
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", SelfCorrectingToolNode([pay]))
+    graph.add_conditional_edges(START, lambda state: [Send("tools", sent)], ["tools"])
+    out = play(graph.compile(), {"messages": [turn(*sent)]}, is_async)["messages"]
+    assert [each.tool_call_id for each in out[1:]] == [key, key]
+    assert sorted(ran) == ["ann", "bob"]
+
+
 TURNS = {
     "good": (turn(call("a", to="ann"), call("b", to="bob")), ["ann", "bob"]),
     "repaired": (turn(call("a", TO="ann"), call("b", "Pay", to="bob")), ["ann", "bob"]),

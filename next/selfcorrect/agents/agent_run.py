@@ -72,7 +72,6 @@ class AgentRun:
         id: The scope of the ledger, where the agent has no thread.
         offered: The tools that the model was offered last.
         structured: The names of the tools of which one must be called for the answer.
-        may_call: Whether the model was allowed to call a tool.
         has_answer: Whether the last turn gave the structured answer.
         made: The calls that succeeded otherwise than the model wrote them, by call id.
         objections: The reasons for which the model was asked again.
@@ -83,7 +82,6 @@ class AgentRun:
     id: str = field(default_factory=lambda: uuid4().hex)
     offered: tuple[BaseTool, ...] = ()
     structured: tuple[str, ...] = ()
-    may_call: bool = True
     has_answer: bool = False
     made: dict[str, ToolCall] = field(default_factory=dict)
     objections: set[str] = field(default_factory=set)

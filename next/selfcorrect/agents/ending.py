@@ -1,8 +1,8 @@
 """May this be the end of the run? Asked when no tool is called, and nobody else is asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Final
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
@@ -78,25 +78,39 @@ def object_to_repeats(messages: Sequence[AnyMessage]) -> Objection | None:
 
 
 def count_repeats(messages: Sequence[AnyMessage]) -> int:
-    """Return how many turns at the end of the thread made the same calls with the same answers.
+    """Return how often the thread ends with the same calls and the same answers.
 
-    A word of the user's ends the row; words of middleware do not.
+    A few turns that follow each other again and again count like one turn that is repeated. A
+    word of the user's ends the row; words of middleware do not.
     """
-    count, first = 0, None
+    turns = list(islice(_list_turns(messages), _LONGEST_ROUND * (MOST_REPEATS + 3)))
+    return max(_count_rounds(turns, length) for length in range(1, _LONGEST_ROUND + 1))
+
+
+def _count_rounds(turns: Sequence[object], length: int) -> int:
+    """Return how often the first turns, so many, follow each other."""
+    first = list(turns[:length])
+    rounds = (list(turns[at : at + length]) for at in range(0, len(turns), length))
+    return sum(1 for _ in takewhile(lambda each: each == first, rounds))
+
+
+_LONGEST_ROUND: Final = 4
+
+
+def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[object]:
+    """Yield the calls and answers of each turn since the user's last word, the last one first."""
     answers: list[tuple[str | None, str]] = []
     for message in reversed(messages):
         if isinstance(message, ToolMessage):
             answers.append((message.name, message.text))
         elif isinstance(message, AIMessage):
+            if not message.tool_calls:
+                return
             calls = [(each["name"], each["args"]) for each in message.tool_calls]
-            turn = (calls, sorted(answers, key=repr))
-            first = first or turn
-            if not calls or turn != first:
-                break
-            count, answers = count + 1, []
+            yield calls, sorted(answers, key=repr)
+            answers = []
         elif SOURCE not in message.additional_kwargs:
-            break
-    return count
+            return
 
 
 def _object(reason: str, slot: str = "") -> Objection:

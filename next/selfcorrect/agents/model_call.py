@@ -1,16 +1,19 @@
 """What the model is asked, and what came back: a valid thread out, strictly read calls in."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.provider_error import text_in
 from selfcorrect.agents.stream import StreamTap
+from selfcorrect.agents.text_calls import TOOL_CHOICE
 from selfcorrect.agents.thread import valid_thread
+from selfcorrect.nodes.plan import is_forbidden
 
 
 def prepare(request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -22,7 +25,6 @@ def prepare(request: ModelRequest[Any]) -> ModelRequest[Any]:
             structured = ToolStrategy(structured.schema)
         run.structured = tuple(each.name for each in getattr(structured, "schema_specs", ()))
         run.offered = tuple(each for each in request.tools if isinstance(each, BaseTool))
-        run.may_call = request.tool_choice != "none"
     thread = valid_thread(request.messages)
     is_same = all(a is b for a, b in zip(thread, request.messages, strict=False))
     if is_same and len(thread) == len(request.messages):
@@ -48,6 +50,17 @@ def check(
             # What LangChain has concluded from the calls, it concluded from others.
             response = ModelResponse(result=[read])
             break
+    if is_forbidden({TOOL_CHOICE: request.tool_choice}):
+        marked = [_with_choice(each, request.tool_choice) for each in response.result]
+        response = replace(response, result=marked)
     if (run := cast("AgentRun | None", request.state.get(RUN))) is not None:
         run.has_answer = response.structured_response is not None
     return response
+
+
+def _with_choice(message: BaseMessage, choice: Any) -> BaseMessage:
+    """Say of a turn that no call was allowed in it; there it outlasts an interrupt."""
+    if not isinstance(message, AIMessage):
+        return message
+    said = {**message.response_metadata, TOOL_CHOICE: choice}
+    return message.model_copy(update={"response_metadata": said})

@@ -138,7 +138,7 @@ def _calls_in_text(
     turn: AIMessage, messages: Sequence[AnyMessage], run: AgentRun, loops: HostedLoops
 ) -> TextTurn | str:
     """Return the turn with the calls of its text, or the tool of one that was not read."""
-    if run.has_answer or not run.may_call or not may_hold_call(turn, run.names):
+    if run.has_answer or not may_hold_call(turn, run.names):
         return ""
     context = loops.loop_with(run.offered).context
     made, may_call = _calls_made(messages), not run.structured

@@ -17,6 +17,8 @@ from selfcorrect.nodes.plan import is_forbidden
 if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen
 
+TOOL_CHOICE: Final = "tool_choice"
+"""Where the metadata of a turn says that no call was allowed in it."""
 _REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _CUT: Final = ("length", "max_tokens", "max_output_tokens", "model_length")
 _OPENERS: Final = re.compile(r"[{<(\[]")
@@ -57,7 +59,8 @@ def read_text_calls(
         may_call: Whether a text may count as a call here.
     """
     text, reason = turn.text, stop_reason(turn)
-    if is_forbidden({"finish_reason": reason}):
+    choice = turn.response_metadata.get(TOOL_CHOICE)
+    if is_forbidden({"finish_reason": reason, TOOL_CHOICE: choice}):
         return ""
     from selfcorrect.reading.choose import Chosen, NoCall, may_read, read_text
 

@@ -11,7 +11,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.answers import last_request, last_turn
 from selfcorrect.agents.model_turn import TURN, Turn
-from selfcorrect.agents.text_calls import is_cut, stop_reason
+from selfcorrect.agents.text_calls import TOOL_CHOICE, is_cut, stop_reason
 from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
 from selfcorrect.model import JsonDict, JsonObject
@@ -69,6 +69,7 @@ def start_call(
         "request": last_request(messages),
         "messages": messages,
         "finish_reason": "length" if is_cut(reason) else reason,
+        TOOL_CHOICE: turn.response_metadata.get(TOOL_CHOICE) if turn else None,
         "task_id": _scope(request, thread.run),
     }
     loop = loops.loop_for(request, is_async=is_async)

@@ -279,7 +279,12 @@ def _collect(state: _Outputs) -> Command[Any]:
 
 
 def _by_id(calls: Sequence[ToolCall]) -> dict[str, ToolCall]:
-    return {call["id"] or "": call for call in calls}
+    found: dict[str, ToolCall] = {}
+    for number, call in enumerate(calls):
+        key = call["id"] or ""
+        # Calls that came without a message may share an id; each of them is answered.
+        found[f"{key} {number}" if key in found else key] = call
+    return found
 
 
 def _messages_in(state: Any, key: str) -> list[AnyMessage]:

@@ -115,7 +115,7 @@ class ToolRun:
         """
         message = own_message(answer, self._request.tool_call["id"])
         if message is not None and message is answer and message.status == "error":
-            raise ToolReportedError(message.text)
+            raise ToolReportedError(message.text, value_in(message))
         self._answer, self._value = answer, value_in(message)
         return self._value
 

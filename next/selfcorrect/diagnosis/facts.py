@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
-from selfcorrect.effects.outcome import chain, field_of, part_of, status_of
+from selfcorrect.effects.outcome import chain, field_of, status_of
 from selfcorrect.errors import ToolReportedError
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.text import release, text_of
@@ -131,7 +131,7 @@ def _status_of(error: BaseException) -> int | str | None:
 
 def _code_of(error: BaseException) -> str | None:
     values = [field_of(error, name) for name in _CODE_FIELDS]
-    values.append(part_of(field_of(error, "response"), "Error").get("Code"))
+    values.append(field_of(field_of(field_of(error, "response"), "Error"), "Code"))
     if isinstance(error, OSError) and type(error).__module__ == "builtins":
         # Elsewhere a number of the same name counts something else.
         values.append(errno.errorcode.get(error.errno or 0))
@@ -142,8 +142,7 @@ def _wait_of(error: BaseException) -> float | None:
     value = field_of(error, "retry_after")
     if value is None:
         headers = field_of(field_of(error, "response"), "headers")
-        found = dict(headers) if isinstance(headers, Mapping) else {}
-        value = next((found[name] for name in found if str(name).lower() == "retry-after"), None)
+        value = field_of(headers, "retry-after") or field_of(headers, "Retry-After")
     return None if value is None else seconds_of(value)
 
 
@@ -154,11 +153,15 @@ def seconds_of(value: Any) -> float | None:
     (120.0, None)
     """
     try:
-        seconds = float(value)
-    except (TypeError, ValueError):
-        try:
-            at = parsedate_to_datetime(str(value))
-        except (TypeError, ValueError):
-            return None
-        seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        seconds = _seconds_in(value)
+    except Exception:  # a foreign object may raise anything, and a date may be too far off
+        return None
     return max(0.0, seconds) if seconds < float("inf") else None
+
+
+def _seconds_in(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        at = parsedate_to_datetime(str(value))
+        return (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()

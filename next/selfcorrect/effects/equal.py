@@ -4,9 +4,9 @@ import json
 import unicodedata
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
 
-from selfcorrect.model import JSON, Call, JsonObject
+from selfcorrect.model import ABSENT, JSON, Call, JsonDict, JsonObject
+from selfcorrect.schema.slot import Slot
 
 
 def call_key(call: Call, schema: JsonObject) -> str:
@@ -19,8 +19,7 @@ def call_key(call: Call, schema: JsonObject) -> str:
     >>> call_key(Call("f", {}), number) == call_key(Call("f", {"n": "5"}), number)
     True
     """
-    args = json.dumps(_normal(call.args, schema), sort_keys=True, ensure_ascii=False, default=repr)
-    return f"{call.name} {args}"
+    return f"{call.name} {_text(_normal(call.args, Slot(schema, schema)))}"
 
 
 def identity_key(scope: str, message: str, call: Call, key: str) -> str:
@@ -37,34 +36,48 @@ def _digest(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def _normal(value: JSON, schema: Any) -> JSON:
+def _normal(value: JSON, place: Slot | None) -> JSON:
     if isinstance(value, Mapping):
-        return _normal_object(value, schema if isinstance(schema, Mapping) else {})
+        return _normal_object(value, place and _branch(value, place))
     if isinstance(value, list):
-        items = schema.get("items") if isinstance(schema, Mapping) else None
-        return [_normal(item, items) for item in value]
+        return [_normal(item, _item(place, n)) for n, item in enumerate(value)]
     if isinstance(value, str):
-        number = _number(value) if _wants_number(schema) else None
+        is_number = place is not None and place.view.get("type") in ("integer", "number")
+        number = _number(value) if is_number else None
         return unicodedata.normalize("NFC", value) if number is None else number
     # 5.0 and 5 are one number in JSON, but two texts.
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _normal_object(value: JsonObject, schema: JsonObject) -> JSON:
-    properties = schema.get("properties") or {}
-    defaults = {
-        key: item["default"]
-        for key, item in properties.items()
-        if isinstance(item, Mapping) and "default" in item
-    }
-    return {
-        _normal(key, None): _normal(item, properties.get(key))
-        for key, item in (defaults | dict(value)).items()
-    }
+def _normal_object(value: JsonObject, place: Slot | None) -> JSON:
+    """Return an object without what is its default: a schema may hold defaults without an end."""
+    made: JsonDict = {}
+    for key, item in value.items():
+        inner = place and place.at([str(key)])
+        normal = _normal(item, inner)
+        if inner is None or inner.default is ABSENT or _text(normal) != _default(inner):
+            made[_normal(key, None)] = normal
+    return made
 
 
-def _wants_number(schema: Any) -> bool:
-    return isinstance(schema, Mapping) and schema.get("type") in ("integer", "number")
+def _default(place: Slot) -> str:
+    return _text(_normal(place.default, place))
+
+
+def _text(value: JSON) -> str:
+    # For Python, 1 and True are equal.
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=repr)
+
+
+def _item(place: Slot | None, number: int) -> Slot | None:
+    if place is None or "prefixItems" not in place.view:
+        return place and place.item
+    return place.at([str(number)])
+
+
+def _branch(value: JsonObject, place: Slot) -> Slot:
+    """Return the alternative of a union that a value belongs to, or the place itself."""
+    return next((each for each in place.branches if each.accepts(value)), place)
 
 
 def _number(text: str) -> JSON:

@@ -6,11 +6,13 @@
 | `not_done` | `NotDone`; a refusal of an atomic tool; the tool's `verify`; a person       |
 | `refused`  | a status 4xx; an exception that is no fault of programming and no           |
 |            | transport's; an error that came as a value                                  |
-| `lost`     | everything else: a timeout, a connection, 408, 499, 5xx, a missing receipt, |
-|            | a fault of programming, a cancellation                                      |
+| `lost`     | everything else: a timeout, a connection, 408, 499, any status but 4xx, a   |
+|            | missing receipt, a fault of programming, a cancellation, more causes than   |
+|            | are looked at                                                               |
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, Final
 
@@ -36,59 +38,94 @@ def outcome_of(error: BaseException, *, atomic: bool) -> Outcome:
     if isinstance(error, NotDone):
         return Outcome.NOT_DONE
     layers = list(chain(error))
-    if not isinstance(error, Exception) or any(map(_is_lost, layers)):
+    if not isinstance(error, Exception) or len(layers) >= _MOST_LAYERS:
         return Outcome.LOST
-    unclear = any(status_of(each) in _UNCLEAR for each in layers)
+    if any(map(_is_lost, layers)):
+        return Outcome.LOST
+    unclear = any(not _UNCLEAR.isdisjoint(statuses_of(each)) for each in layers)
     return Outcome.NOT_DONE if atomic and not unclear else Outcome.REFUSED
 
 
 def chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, what it is a group of, and what led to it; at most 16."""
-    todo: list[BaseException | None] = [error]
-    for _ in range(16):
-        current = todo.pop(0) if todo else None
-        if current is None:
+    """Yield an exception, what it is a group of, and what led to it; at most `_MOST_LAYERS`."""
+    todo, seen = [error], [error]
+    for _ in range(_MOST_LAYERS):
+        if not todo:
             return
+        current = todo.pop(0)
         yield current
-        if isinstance(current, BaseExceptionGroup):
-            todo += current.exceptions
-        hidden = current.__suppress_context__
-        todo.append(current.__cause__ or (None if hidden else current.__context__))
-        todo = [each for each in todo if each is not None]
+        inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
+        cause = field_of(current, "__cause__")
+        if cause is None and not field_of(current, "__suppress_context__"):
+            cause = field_of(current, "__context__")
+        for each in (*inner, cause):
+            if isinstance(each, BaseException) and not any(each is one for one in seen):
+                seen.append(each)
+                todo.append(each)
+
+
+_MOST_LAYERS: Final = 16
 
 
 def status_of(error: object) -> int | None:
-    """Return the HTTP status that an exception or its response carries as a field, or None.
+    """Return the first HTTP status that an exception carries, or None."""
+    return next(statuses_of(error), None)
+
+
+def statuses_of(error: object) -> Iterator[int]:
+    """Yield the HTTP status of an exception and of each part of it that has one.
 
     A code of JSON-RPC, as clients of MCP raise it, counts as the status that says the same.
     """
-    for holder in (error, field_of(error, "response"), field_of(error, "error")):
-        for name in ("status_code", "status", "code"):
-            value = field_of(holder, name)
-            if isinstance(value, str) and value.isdecimal() and len(value) == 3:
-                value = int(value)
-            # A status below 100 is an exit code or a count.
-            if type(value) is int and 100 <= value < 600:
-                return value
-            if type(value) is int and value in _JSON_RPC:
-                return _REFUSED_REQUESTS.get(value, 500)
-    inner = part_of(field_of(error, "response"), "ResponseMetadata").get("HTTPStatusCode")
-    return inner if type(inner) is int else None
+    response = field_of(error, "response")
+    yield from filter(None, map(_status_in, (error, response, field_of(error, "error"))))
+    for holder, name in ((error, "resp"), (response, "error"), (response, "ResponseMetadata")):
+        if (status := _status_in(field_of(holder, name))) is not None:
+            yield status
 
 
-def part_of(answer: Any, name: str) -> Mapping[str, Any]:
-    """Return a part of an answer that is a dict, as the clients of AWS keep it."""
-    inner = answer.get(name) if isinstance(answer, Mapping) else None
-    return inner if isinstance(inner, Mapping) else {}
+def _status_in(holder: object) -> int | None:
+    for name in _STATUS_FIELDS:
+        value = _whole_number(field_of(holder, name))
+        # A status below 100 is an exit code or a count; so may be a mere code that is no error's.
+        if value is not None and (400 if name == "code" else 100) <= value < 600:
+            return value
+        if value is not None and value in _JSON_RPC:
+            return _REFUSED_REQUESTS.get(value, 500)
+    return None
+
+
+def _whole_number(value: Any) -> int | None:
+    """Read a number as clients give it: an `HTTPStatus`, 502.0, "502", "502 Bad Gateway"."""
+    try:
+        if isinstance(value, str):
+            return int(value.split()[0]) if _STATUS_TEXT.match(value) else None
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return int(value) if is_number else None
+    except Exception:  # a class of numbers may raise anything
+        return None
 
 
 def field_of(holder: object, name: str) -> Any:
-    """Return a field of a foreign object, or None where there is none that can be read."""
+    """Return a field or a key of a foreign object, or None where none can be read."""
     try:
-        return getattr(holder, name, None)
+        found = getattr(holder, name, None)
+        if found is None and hasattr(type(holder), "get"):
+            found = holder.get(name)  # type: ignore[attr-defined]
     except BaseException:  # a property may raise anything
         return None
+    return found
 
+
+_STATUS_FIELDS: Final = (
+    "status_code",
+    "status",
+    "http_status",
+    "statusCode",
+    "HTTPStatusCode",
+    "code",
+)
+_STATUS_TEXT: Final = re.compile(r"\s*\d{3}(?:\s|$)", re.ASCII)
 
 _JSON_RPC: Final = range(-32768, -31999)
 """The reserved codes; most of them leave open whether the request was carried out."""
@@ -148,8 +185,9 @@ _NO_ANSWER_NAMES: Final = (
 
 def _is_lost(error: BaseException) -> bool:
     # A status is an answer, so it says more than the class that carries it.
-    if (status := status_of(error)) is not None:
-        return status >= 500 or status in _NO_ANSWER
+    # One below 400 comes from a request that was taken, and of what followed nothing is known.
+    if statuses := list(statuses_of(error)):
+        return any(not 400 <= each < 500 or each in _NO_ANSWER for each in statuses)
     if isinstance(error, OSError):
         return not isinstance(error, _FILES)
     if not isinstance(error, Exception) or isinstance(error, _PROGRAMMING):

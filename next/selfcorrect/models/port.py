@@ -39,10 +39,12 @@ class ModelPort:
         return found if isinstance(found, dict) else None
 
     async def ask_call(self, system: str, user: str, tools: Sequence[JsonObject]) -> JSON:
-        """Return the first call that the model makes, its text where it makes none."""
+        """Return the call that the model makes, a list of several, its text where there is none."""
         answer = await self.ask(self.model.bind_tools(list(tools)), system, user)
         calls = getattr(answer, "tool_calls", None) or getattr(answer, "invalid_tool_calls", None)
-        return calls[0] if calls else text_of(answer)
+        if not calls:
+            return text_of(answer)
+        return calls[0] if len(calls) == 1 else list(calls)
 
     async def ask(self, model: Any, system: str, user: str) -> Any:
         """Return the model's message."""

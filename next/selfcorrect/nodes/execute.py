@@ -17,15 +17,15 @@ from selfcorrect.effects.again import (
     may_run,
 )
 from selfcorrect.effects.outcome import Outcome, outcome_of
-from selfcorrect.errors import GraphSetupError
+from selfcorrect.errors import GraphSetupError, NotDone, ResultError
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Call, Finding, Result, call_json, call_of, own_finding
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import unknown_tool
 from selfcorrect.state import CorrectionState, Update, stop_run
-from selfcorrect.text import bound
+from selfcorrect.text import bound, text_of
 from selfcorrect.tools.error_value import error_in
-from selfcorrect.tools.run import arun_tool, plain, run_tool
+from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
 
 
@@ -35,6 +35,8 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
         return wrong
     call = call_of(state["current"])
     tool = context.tools[call.name]
+    if not context.is_async:
+        check_sync(tool)
     if tool.call is None:
         return {"outcome": "done", "result": call_json(call), "findings": []}
     if not tool.acts:
@@ -64,30 +66,44 @@ async def _call_once(
     state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
 ) -> Update:
     """Call a tool that acts, between its intent and its outcome in the ledger."""
-    intent = context.intent_of(state, call)
+    intent, begun = context.intent_of(state, call), False
+
+    def begin() -> Verdict:
+        nonlocal begun
+        verdict = context.ledger.begin(intent, _decide(state, context, intent))
+        begun = isinstance(verdict, Run)
+        return verdict
+
     try:
-        verdict = await context.use_ledger(
-            context.ledger.begin, intent, _decide(state, context, intent)
-        )
+        verdict = await context.use_ledger(begin)
     except Exception as error:
-        detail = f"The tool was not called, because its intent could not be written: {error}"
+        detail = (
+            f"The tool was not called, because its intent could not be written: {text_of(error)}"
+        )
         return stop_run("unavailable", bound(detail, 500))
+    except BaseException:
+        # Cancelled behind its intent, the tool would seem to be running for ever.
+        if begun:
+            _settle(context, intent, Outcome.NOT_DONE)
+        raise
     if not isinstance(verdict, Run):
         return _answer_for(verdict)
     try:
         update = await _call_tool(state, context, call, tool)
     except BaseException as error:
-        # A tool that interrupts itself has not acted yet: LangGraph runs it again from its top.
-        nothing_ran = is_interrupt(error) or isinstance(error, GraphSetupError)
-        context.ledger.settle(intent.key, Outcome.NOT_DONE if nothing_ran else Outcome.LOST)
+        _settle(context, intent, _outcome_of_exit(error))
         raise
-    outcome = update["attempts"][-1]["outcome"]
-    try:
-        await context.use_ledger(context.ledger.settle, intent.key, outcome, update.get("result"))
-    except Exception:
-        # The value is true, and the run may end with it; but nobody else would know of it.
-        context.unwritten[intent.doubt] = replace(intent, status=Outcome.LOST)
+    outcome, value = update["attempts"][-1]["outcome"], update.get("result")
+    await context.use_ledger(_settle, context, intent, outcome, value)
     return update
+
+
+def _settle(context: RunContext, intent: Record, outcome: str, value: JSON = None) -> None:
+    """Write an outcome; where that fails, the run goes on, and an equal call is in doubt."""
+    try:
+        context.ledger.settle(intent.key, outcome, value)
+    except Exception:
+        context.unwritten[intent.doubt] = replace(intent, status=Outcome.LOST)
 
 
 def _decide(
@@ -110,8 +126,8 @@ async def _call_tool(
     started = context.clock.monotonic()
     try:
         is_async, args = context.is_async, call.args
-        value = plain(await arun_tool(tool, args) if is_async else run_tool(tool, args))
-        _raise_error_value(tool, value)
+        returned = await arun_tool(tool, args) if is_async else run_tool(tool, args)
+        value, has_receipt = _read(tool, returned)
     except GraphSetupError:
         raise
     except Exception as error:
@@ -123,12 +139,12 @@ async def _call_tool(
         context.live_part(state["run"]).errors.append(error)
         outcome, finding = outcome_of(error, atomic=tool.atomic), finding_of(error)
     else:
-        if _has_receipt(tool, value):
+        if has_receipt:
             return _finish(state, context, tool, started, value)
         outcome, finding = Outcome.LOST, _no_receipt(tool)
     verified = await _verify(tool, call) if outcome is Outcome.LOST else None
     if isinstance(verified, Result):
-        return _finish(state, context, tool, started, plain(verified.value))
+        return _finish(state, context, tool, started, verified.value)
     outcome = Outcome.NOT_DONE if verified == Outcome.NOT_DONE else outcome
     attempt = _attempt(state, context, tool, started, outcome, bound(finding["text"], 1_000))
     return _fail("tool", [finding]) | attempt
@@ -139,19 +155,35 @@ async def _verify(tool: ToolSpec, call: Call) -> Any:
     if tool.verify is None:
         return None
     try:
-        return await value_of(tool.verify(dict(call.args)))
+        said = await value_of(tool.verify(dict(call.args)))
+        return Result(plain(said.value)) if isinstance(said, Result) else said
     except Exception:
         return None
 
 
-def _raise_error_value(tool: ToolSpec, value: JSON) -> None:
-    text = error_in(value) if isinstance(value, Mapping) else None
-    if tool.fails is not None:
-        text = (text or str(value)) if tool.fails(value) else None
+def _read(tool: ToolSpec, returned: object) -> tuple[JSON, bool]:
+    """Return a tool's value, and whether it has the receipt that the tool declares.
+
+    Raises:
+        ToolReportedError: If the value is an error.
+        ResultError: If it cannot be read: the tool has run, and refused nothing.
+    """
+    try:
+        value = plain(returned)
+        text = error_in(value) if isinstance(value, Mapping) else None
+        if tool.fails is not None:
+            text = (text or str(value)) if tool.fails(value) else None
+        has_receipt = text is not None or _has_receipt(tool, value)
+    except NotDone:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {text_of(error)}"
+        raise ResultError(f"the result of {tool.name!r} cannot be read: {said}") from error
     if text is not None:
         from selfcorrect.diagnosis.facts import reported_error
 
         raise reported_error(value, text)
+    return value, has_receipt
 
 
 def _has_receipt(tool: ToolSpec, value: JSON) -> bool:
@@ -229,4 +261,16 @@ def _answer_for(verdict: Verdict) -> Update:
 
 def is_interrupt(error: BaseException) -> bool:
     """Say whether LangGraph's control flow passes through: it is no error of the tool."""
-    return any(base.__name__ == "GraphBubbleUp" for base in type(error).__mro__)
+    return "GraphBubbleUp" in _class_names(error)
+
+
+def _outcome_of_exit(error: BaseException) -> Outcome:
+    """Say what a call did that something else than an error ended."""
+    if not is_interrupt(error):
+        return Outcome.LOST
+    # LangGraph runs what was interrupted again from its top, but a command is a tool's answer.
+    return Outcome.DONE if "ParentCommand" in _class_names(error) else Outcome.NOT_DONE
+
+
+def _class_names(error: BaseException) -> list[str]:
+    return [base.__name__ for base in type(error).__mro__]

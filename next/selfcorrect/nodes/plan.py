@@ -1,6 +1,6 @@
 """plan: take the call that came in, or ask the model for one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from selfcorrect.context import RunContext
@@ -46,8 +46,10 @@ def unknown_tool(name: str, offered: Iterable[str]) -> Finding:
 
 def is_forbidden(given: JsonObject) -> bool:
     """Say whether what came is no call, whatever it says: it was withheld, or none was allowed."""
-    reason = str(given.get("finish_reason")).lower()
-    return reason in _NO_ANSWER or given.get("tool_choice") == "none"
+    reason, choice = str(given.get("finish_reason")).lower(), given.get("tool_choice")
+    # Some providers take the choice as an object.
+    said = choice.get("type") if isinstance(choice, Mapping) else choice
+    return reason in _NO_ANSWER or said == "none"
 
 
 def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:

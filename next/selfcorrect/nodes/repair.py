@@ -28,6 +28,8 @@ from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, change_call, n
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.protocols import RepairContext
 from selfcorrect.state import CorrectionState, Update
+from selfcorrect.text import text_of
+from selfcorrect.tools.run import plain
 
 if TYPE_CHECKING:
     from selfcorrect.repairs.arguments import Problem
@@ -165,7 +167,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         state["given"].get("messages") or (),
         state["given"].get("finish_reason"),
         context.map.reading.text,
-        state["given"].get("index") or 0,
+        state["given"].get("index"),
         len(state["attempts"]),
         port if context.model is not None else None,
         _error(state, context),
@@ -178,11 +180,17 @@ async def _try(rung: Rung, round_: Round) -> Round:
         answer = await answer if isawaitable(answer) else answer
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.
-        answer = GiveUp(f"it failed: {type(error).__name__}: {error}")
+        answer = GiveUp(f"it failed: {type(error).__name__}: {text_of(error)}")
     counts = count(round_.counts, "per_strategy", key=rung.strategy)
     counts = count(counts, "seconds", max(0.0, context.clock.monotonic() - started))
     counts = count(count(counts, "model_calls", port.calls), "tokens", port.tokens)
-    return take(answer, rung, replace(round_, counts=counts))
+    paid = replace(round_, counts=counts)
+    try:
+        return take(answer, rung, paid)
+    except Exception as error:
+        # The same holds for an answer that cannot be read.
+        why = f"its answer is unusable: {type(error).__name__}: {text_of(error)}"
+        return note(paid, rung, "gave_up", why)
 
 
 def _error(state: CorrectionState, context: RunContext) -> BaseException | None:
@@ -201,7 +209,7 @@ def _take_answer(
 
     start = _start(state, context)
     is_first = not state["counts"].get("questions")
-    repaired = repair_of(answer, question, start.call, is_first=is_first)
+    repaired = repair_of(plain(answer), question, start.call, is_first=is_first)
     rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
     round_ = take(repaired, rung, start)
     last = round_.tried[-1]

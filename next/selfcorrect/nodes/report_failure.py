@@ -39,7 +39,10 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     if context.hooks is not None:
         context.hooks.failed(report.tool or "", report.to_json())
     if context.raises:
-        _raise(report, context.live_part(state["run"]).errors)
+        errors = context.live_part(state["run"]).errors
+        # Nobody comes behind this node, and what is raised holds the errors on.
+        context.live.pop(state["run"], None)
+        _raise(report, errors)
     note = {"reason": report.reason, "detail": report.detail}
     return {"outcome": "reported", "failure": report.to_json(), "note": note}
 

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.model import (
+    ABSENT,
     JSON,
+    MAX_CHANGES,
     Ask,
     Call,
     Change,
@@ -19,6 +21,7 @@ from selfcorrect.model import (
     Repair,
     Result,
     Retry,
+    Safety,
     Terminal,
     Wait,
     change_json,
@@ -29,7 +32,6 @@ from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
 
-MAX_CHANGES: Final = 500
 PERSON: Final = "person"
 NO_HELP: Final = ("gave_up", "refused", "failed")
 
@@ -88,8 +90,11 @@ class Rung:
 def take(answer: Repair, rung: Rung, round_: Round) -> Round:
     """Return the round after one answer; what it came to is noted in `tried`."""
     match answer:
+        case Changed(changes) if len(changes) > MAX_CHANGES:
+            # A part of them would be another repair than the one that is meant.
+            return note(round_, rung, "gave_up", f"it makes more than {MAX_CHANGES} changes")
         case Changed(changes):
-            return change_call(changes, rung, round_)
+            return change_call(map(_plain_change, changes), rung, round_)
         case Wait(seconds):
             waits = replace(round_, wait=max(round_.wait or 0.0, seconds))
             return note(waits, rung, "wait", f"{seconds:g} s")
@@ -112,6 +117,12 @@ def take(answer: Repair, rung: Rung, round_: Round) -> Round:
             return note(round_, rung, "gave_up", reason)
         case _:
             return note(round_, rung, "gave_up", f"{answer!r:.80} is no repair")
+
+
+def _plain_change(change: Change) -> Change:
+    """Return a change of a strategy as state can hold it."""
+    after = change.after if change.after is ABSENT else plain(change.after)
+    return replace(change, after=after, safety=Safety(change.safety))
 
 
 def change_call(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:

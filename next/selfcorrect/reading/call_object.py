@@ -70,7 +70,9 @@ def strict_json(text: str) -> JSON:
     if oversize(text) is not None:
         return text
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(
+            text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_real
+        )
     except (ValueError, RecursionError):
         return text
     return value if oversize(value) is None else text
@@ -130,3 +132,17 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _real(digits: str) -> float:
+    number = float(digits)
+    if abs(number) < _MOST_WHOLE:
+        return number
+    # A healthy call loads nothing of this.
+    from selfcorrect.values.numbers import real
+
+    return real(digits)
+
+
+_MOST_WHOLE: Final = 2**53
+"""From here on a float does not hold every whole number."""

@@ -2,11 +2,11 @@
 
 import json
 import keyword
-import math
 import re
 from typing import Final, NoReturn
 
 from selfcorrect.model import JSON
+from selfcorrect.values.numbers import real
 
 
 class JsonTextError(ValueError):
@@ -64,11 +64,11 @@ def read_word(text: str, at: int) -> tuple[JSON, int, list[str]]:
 
 
 def finite(digits: str) -> float:
-    """Return a number that is not infinite."""
-    number = float(digits)
-    if math.isinf(number):
-        raise JsonTextError("a number is too large")
-    return number
+    """Return the float that digits write exactly enough."""
+    try:
+        return real(digits)
+    except ValueError:
+        raise JsonTextError("a number is too large") from None
 
 
 def _string_end(text: str, at: int, close: str) -> tuple[int, list[str]]:

@@ -51,9 +51,12 @@ class FixJson:
             chosen = read_text(text, context.offers, context.finish_reason, keys)
         if isinstance(chosen, Unreadable):
             return GiveUp(chosen.reason)
-        if not isinstance(chosen, Chosen) or context.index >= len(chosen.calls):
+        if not isinstance(chosen, Chosen) or (context.index or 0) >= len(chosen.calls):
             return GiveUp("the text holds no call")
-        found = chosen.calls[context.index]
+        if context.index is None and len(chosen.calls) > 1:
+            # The others would be dropped in silence.
+            return GiveUp(f"it holds {len(chosen.calls)} calls, and `index` names none of them")
+        found = chosen.calls[context.index or 0]
         effects = [_effect_of(each.name, context) for each in chosen.calls]
         if not may_read(chosen, context.reading, acts=any(map(acts, effects))):
             return GiveUp("words stand around the call")

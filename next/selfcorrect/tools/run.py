@@ -24,14 +24,12 @@ def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
 
     Raises:
         TimeoutError: If it gave no value in time; it may still act.
-        GraphSetupError: If the tool is async; it was not called.
+        GraphSetupError: If the tool is async.
     """
-    call = _call_of(tool)
-    if inspect.iscoroutinefunction(call):
-        raise _needs_async(tool)
+    check_sync(tool)
     if tool.timeout is None:
         # The tool runs in the caller's own thread, as it would without us.
-        value = call(**args)
+        value = _call_of(tool)(**args)
     else:
         future = _start_thread(tool, args)
         try:
@@ -44,6 +42,17 @@ def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
         value.close()
         raise _needs_async(tool)
     return value
+
+
+def check_sync(tool: ToolSpec) -> None:
+    """Refuse an async tool in sync code, before anything is noted or done.
+
+    Raises:
+        GraphSetupError: If the tool is async.
+    """
+    of_class = getattr(type(tool.call), "__call__", None)  # noqa: B004 -- an object may be async
+    if inspect.iscoroutinefunction(tool.call) or inspect.iscoroutinefunction(of_class):
+        raise _needs_async(tool)
 
 
 async def arun_tool(tool: ToolSpec, args: JsonObject) -> Any:

@@ -7,12 +7,12 @@ import tokenize
 from collections.abc import Iterator
 from io import StringIO
 from itertools import pairwise
-from math import isfinite
 from typing import Any, Final
 
 from selfcorrect.model import ABSENT, JSON, JsonDict, Safety
 from selfcorrect.names import same_words, words
 from selfcorrect.schema.slot import Slot
+from selfcorrect.values.numbers import real
 from selfcorrect.values.reading import Reading
 
 _LONGEST: Final = 1_000_000
@@ -73,9 +73,7 @@ def nested(text: str) -> JSON:
     if len(text) > _LONGEST:
         return ABSENT
     try:
-        return json.loads(
-            text, object_pairs_hook=_object, parse_constant=_refuse, parse_float=_real
-        )
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse, parse_float=real)
     except (ValueError, RecursionError):
         pass
     if len(text) > _LONGEST_PYTHON:
@@ -109,12 +107,6 @@ def _refuse(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 
 
-def _real(digits: str) -> float:
-    if isfinite(number := float(digits)):
-        return number
-    raise ValueError(f"{digits:.30} is beyond any number")
-
-
 def _is_unclear(text: str) -> bool:
     """Say whether Python would skip a comment, join two texts, or make two numbers of 1,000."""
     skip = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
@@ -144,7 +136,7 @@ def _literal(node: ast.expr) -> JSON:
         case ast.Constant(str() | bool() | None | int() as value):
             return value
         case ast.Constant(float() as value):
-            return _real(repr(value))
+            return real(repr(value))
         case ast.UnaryOp(ast.USub(), ast.Constant(int() | float() as value)):
             if not isinstance(value, bool):
                 return -value
