@@ -300,6 +300,7 @@ def test_forms_keep_ids_and_types():
         f"<|tool_call>call:mow{{bed:{Q}a{Q}{Q}b{Q}{Q}}}<tool_call|>",
         "<function=mow><parameter=bed>a</parameter><parameter=bed>b</parameter></function>",
         '{"name": "mow", "arguments": {"bed": "ro',
+        '{"name": "mow"',
         '```json\n{"name": "mow", "arguments": {"bed": 5',
         """["mow(bed=1+1)"]""",
         f'<invoke name="mow"><parameter name="bed">tulips</invoke>{invoke("roses")}',
@@ -354,6 +355,29 @@ def test_a_text_without_a_call(text):
         (f"Well:\n```\n{MOW}\n```\nBetter:\n```\nwater()\n```\n?", "Well:\nBetter:\n?", True),
         (f"Well:\n```\n{MOW}\n```\nor\nwater()\nthen.", "Well:\nor\nthen.", False),
         (f'Run:\n<tool_call>{MOW}</tool_call>\n<tool_call>{{"a": 1}}', 'Run:\n"a": 1', False),
+        # A mark shares its line with words, a sign of a comment or a quotation.
+        (f"Do not <tool_call>\n{MOW}\n</tool_call>", "Do not", False),
+        (f"<tool_call>\n{MOW}\n</tool_call> if dry", "if dry", False),
+        ("# ```\nmow()\n```", "#", False),
+        ("> ```\nmow()\n```\nwas said", ">\nwas said", False),
+        # Another's turn, an element that is no form of calls, code around.
+        ("<|user|>\nmow()", "<|user|>", False),
+        ("<|im_start|>user\nmow()", "user", False),
+        ("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\nmow()", "user\nhi", True),
+        ("User:\nmow()", "User:", False),
+        ("<|tool_response|>mow()", "<|tool_response|>", False),
+        ("mow()<|observation|>", "", True),
+        ("mow()\nObservation: ", "", True),
+        (f"<draft>\n```\n{MOW}\n```\n</draft>", "<draft>\n</draft>", False),
+        (f"<answer>\n```\n{MOW}\n```\n</answer>", "<answer>\n</answer>", True),
+        (f"<!--\n```\n{MOW}\n```\n-->", "<!--\n-->", False),
+        ("if dry:\n    mow()", "if dry:", False),
+        ("```python\nif dry:\n    mow()\n```", "if dry:", False),
+        # A word of a fence or a token that names no form of calls.
+        ("```example\nmow()\n```", "```example", True),
+        ("<|cancel|>mow()", "<|cancel|>", False),
+        ("mow()<|cancelled|>", "<|cancelled|>", False),
+        ("<|tool_calls_section_begin|>mow()<|tool_calls_section_end|>", "", True),
     ],
 )
 def test_words_around_a_call(text, around, edge):

@@ -192,6 +192,8 @@ _START: Final = re.compile(
 _NEXT_TURN: Final = re.compile(
     r"(?m)^[ \t]*(?:### ?(?:Instruction|Response|Input)\b|<\|im_start\|>user|\[INST\]"
     r"|<\|start_header_id\|>user)"
+    # Some models stop at the word with which the answer to their call begins.
+    r"|(?:Observation:|<[|｜](?:user|observation|tool[_▁](?:response|outputs?[_▁]begin))[|｜]>)\s*\Z"
 )
 _VALUE: Final = re.compile(rf"(?::\s*|(?P<quote>[\"']))({NAME})(?(quote)(?P=quote))")
 _CALLED: Final = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, name_place
+from selfcorrect.names import same_words
 from selfcorrect.pointer import pointer
 from selfcorrect.repairs.keys import Assignment, match_keys
 from selfcorrect.schema.slot import Slot
@@ -276,7 +277,9 @@ class _Pass:
         if self.allow.acts or (own is not None and own.default not in (ABSENT, None)):
             # What is empty asks for no default, and on a tool that acts it is missing.
             return None
-        says = says_nothing(value) if own is not None else is_empty(value)
+        # A word for nothing that is listed itself may be meant: `None` beside "none" and null.
+        is_listed = own is not None and any(same_words(str(value), str(c)) for c in own.choices)
+        says = says_nothing(value) and not is_listed if own is not None else is_empty(value)
         return Safety.INFERRED if says else None
 
     def entry(

@@ -2,14 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import stem
-from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference
+from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, typos
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import LONGEST, is_plain, same_words, words
+from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
 from selfcorrect.schema.slot import Slot
 
 LEAD: Final = 0.1
@@ -75,7 +75,7 @@ def match_keys(
         if (price := compare.price(key, slot, rival=True)) < OTHER and reads(value, slot)
     }
     # Rivals count by the loosest likeness; an argument of a tool that acts needs the strictest.
-    leads, ties = _find_leads(near)
+    leads, ties = _find_leads(near, holes)
     found = {
         key: price
         for key, name in leads.items()
@@ -91,7 +91,9 @@ def match_keys(
     return Assignment({key: leads[key] for key in found}, safety, ties)
 
 
-def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+def _find_leads(
+    near: _Prices, holes: Iterable[str]
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """Return the pairs that lead every other pair of their key and of their argument, and ties."""
     by_key, by_name = defaultdict(list), defaultdict(list)
     for (key, name), price in near.items():
@@ -103,13 +105,22 @@ def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...
         price, name = min(pairs)
         names = [each for other, each in pairs if other < price + LEAD]
         keys = [each for other, each in by_name[name] if other < price + LEAD]
-        if (names, keys) == ([name], [key]):
+        if (names, keys) == ([name], [key]) and not (price and _has_rival(key, name, holes)):
             leads[key] = name
         else:
             ties[key] = tuple(names)
     return leads, ties
 
 
+def _has_rival(key: str, name: str, holes: Iterable[str]) -> bool:
+    """Say whether another argument is as few letters away: `enclude` may be either of two."""
+    written = letters(key)
+    away = typos(written, letters(name), _MOST_TYPOS)
+    others = (letters(each) for each in holes if each != name)
+    return away <= _MOST_TYPOS and any(typos(written, each, away) <= away for each in others)
+
+
+_MOST_TYPOS: Final = 2
 _WRAPPER: Final = re.compile(
     r"(?:args|arguments|params|parameters|input|tool_args)[./]|(?:args|arguments|params|parameters)_|--"
 )
