@@ -75,11 +75,12 @@ def match_keys(
         if (price := compare.price(key, slot, rival=True)) < OTHER and reads(value, slot)
     }
     # Rivals count by the loosest likeness; an argument of a tool that acts needs the strictest.
-    leads, ties = _find_leads(near, holes)
+    leads, ties = _find_leads(near)
     found = {
         key: price
         for key, name in leads.items()
         if (price := compare.price(key, holes[name], strict=acts)) < OTHER
+        and (price == SAME or not _has_rival(key, name, holes))
     }
     required = {name for name, slot in holes.items() if slot.required}
     if len(found) < len(strangers) or not required <= {leads[key] for key in found}:
@@ -91,9 +92,7 @@ def match_keys(
     return Assignment({key: leads[key] for key in found}, safety, ties)
 
 
-def _find_leads(
-    near: _Prices, holes: Iterable[str]
-) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
     """Return the pairs that lead every other pair of their key and of their argument, and ties."""
     by_key, by_name = defaultdict(list), defaultdict(list)
     for (key, name), price in near.items():
@@ -105,7 +104,7 @@ def _find_leads(
         price, name = min(pairs)
         names = [each for other, each in pairs if other < price + LEAD]
         keys = [each for other, each in by_name[name] if other < price + LEAD]
-        if (names, keys) == ([name], [key]) and not (price and _has_rival(key, name, holes)):
+        if (names, keys) == ([name], [key]):
             leads[key] = name
         else:
             ties[key] = tuple(names)
