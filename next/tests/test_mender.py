@@ -105,3 +105,23 @@ def test_two_calls_of_a_text_share_no_object():
     first, second = (mender.call("plant(flower='rose', rows=2)").ready[0] for _ in range(2))
     assert first == second
     assert first.args is not second.args
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": "open", "args": {"password": "xy12ab"}},
+        {"name": "open", "args": {"password": ["xy12ab"]}},
+        {"name": "open", "args": {"apiKey": {"value": "xy12ab"}}},
+        {"name": "open", "args": {"door": "--password xy12ab"}},
+        '{"name": "open", "arguments": {"password": "xy12ab"',
+    ],
+)
+def test_what_a_secret_is_is_not_told_back(given):
+    number = {"type": "integer"}
+    properties = {"password": number, "apiKey": number, "door": {"enum": ["front", "back"]}}
+    found = repair_call(given, [{"name": "open", "parameters": {"properties": properties}}])
+    assert found.ready == ()
+    assert [
+        text for call in found.calls for text in (call.for_model, found.detail) if "xy12" in text
+    ] == []
