@@ -368,6 +368,8 @@ def test_a_text_without_a_call(text):
         ("<|tool_response|>mow()", "<|tool_response|>", False),
         ("mow()<|observation|>", "", True),
         ("mow()\nObservation: ", "", True),
+        ("mow()\n<|im_start|>user\nthanks\n<|im_start|>assistant\nwater()", "", True),
+        ("mow()\n<tool_response>\ndone\n</tool_response>\nwater()", "", True),
         (f"<draft>\n```\n{MOW}\n```\n</draft>", "<draft>\n</draft>", False),
         (f"<answer>\n```\n{MOW}\n```\n</answer>", "<answer>\n</answer>", True),
         (f"<!--\n```\n{MOW}\n```\n-->", "<!--\n-->", False),

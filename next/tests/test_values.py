@@ -297,7 +297,12 @@ def test_a_name_asks_for_a_unit():
     ("written", "name"),
     [
         *[("5 minutes", "min_amount"), ("5 inches", "in_stock"), ("5 A", "a_id")],
-        *[("5 days", "day"), ("2 years", "birth_year"), ("2 hours", "start_hour")],
+        *[
+            ("5 lb", "price_in_pounds"),
+            ("5 days", "day"),
+            ("2 years", "birth_year"),
+            ("2 hours", "start_hour"),
+        ],
     ],
 )
 def test_a_word_of_a_name_that_is_no_unit_asks_for_none(written, name):

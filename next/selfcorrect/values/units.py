@@ -23,6 +23,7 @@ _ALSO_WORDS: Final = frozenset({"in", "min", "a", "real", "won"})
 """Signs that a description uses as words."""
 _POINTS: Final = frozenset({"day", "hour", "minute", "month", "second", "week", "year"})
 """Words that say when, as `start_hour` does; a word for an amount is a plural."""
+_MONEY: Final = frozenset({"price", "cost", "fee", "amount", "budget", "salary", "payment"})
 _OTHER_SIZE: Final = frozenset(
     {
         *("nautical", "short", "long", "imperial", "troy", "metric"),
@@ -46,7 +47,9 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     described = {word for word in _words_of(description) if len(word) > 1}
     written = {*_words_of_name(name), *(described - _ALSO_WORDS)}
     said = {*map(_singular, written), *re.findall(r"[$€£¥₹%]", description)}
-    asked = {_UNITS[each] for each in said if each in _UNITS}
+    # The pounds of a price are no weight.
+    sense = {"pound": "gbp"} if _MONEY & said else {}
+    asked = {_UNITS[sense.get(each, each)] for each in said if each in _UNITS}
     when = {_UNITS[each] for each in _POINTS & written if f"{each}s" not in written}
     folded = unit.strip(". ").lower()
     if len(folded) < 3 and folded.isalpha():
