@@ -48,8 +48,8 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     written = {*_words_of_name(name), *(described - _ALSO_WORDS)}
     said = {*map(_singular, written), *re.findall(r"[$€£¥₹%]", description)}
     # The pounds of a price are no weight.
-    sense = {"pound": "gbp"} if _MONEY & said else {}
-    asked = {_UNITS[sense.get(each, each)] for each in said if each in _UNITS}
+    said = {"gbp" if each == "pound" and _MONEY & said else each for each in said}
+    asked = {_UNITS[each] for each in said if each in _UNITS}
     when = {_UNITS[each] for each in _POINTS & written if f"{each}s" not in written}
     folded = unit.strip(". ").lower()
     if len(folded) < 3 and folded.isalpha():
