@@ -24,7 +24,7 @@ from selfcorrect.limits import Limits
 from selfcorrect.model import JSON, Call, Change, Finding, JsonObject, Safety
 from selfcorrect.names import same_words
 from selfcorrect.policies.hooks import Hooks
-from selfcorrect.policies.safety import SafetyPolicy, is_tainted
+from selfcorrect.policies.safety import SafetyPolicy
 from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger
 from selfcorrect.reading.text_call import TextCall
@@ -214,8 +214,11 @@ class RunContext:
             why = self.safety.refusal(each, tool, self.map.rule(each.rule).allow)
             if why is not None:
                 return why
-            if each.safety is Safety.MODEL and is_tainted(each, untrusted, trusted):
-                return "the model took the value from an error's text"
+            if each.safety is Safety.MODEL:
+                from selfcorrect.policies.taint import is_tainted
+
+                if is_tainted(each, untrusted, trusted):
+                    return "the model took the value from an error's text"
         return None
 
     def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:

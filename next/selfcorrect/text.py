@@ -6,6 +6,7 @@ behind them), and the length is bounded. All of it takes time linear in the text
 
 import json
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 
@@ -65,12 +66,24 @@ def text_of(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
+def names_secret(keys: Iterable[object]) -> bool:
+    """Say whether one of these keys names a secret: what stands under it never leaves.
+
+    >>> names_secret(["headers", "api_key"]), names_secret(["passenger"])
+    (True, False)
+    """
+    return any(_NAME.search(str(key)) for key in keys)
+
+
 _INVISIBLE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
-_WORDS: Final = r"pass(?:word|wd|phrase)?|secret|token|api[_-]?key|access[_-]?key|credentials?"
+_WORDS: Final = r"pass(?:word|wd|phrase)?|pwd|secret|token|api[_-]?key|access[_-]?key|credentials?"
+_NAME: Final = re.compile(
+    rf"(?i)(?:\b|_|(?<=[a-z])(?=[A-Z]))(?:{_WORDS}|private[_-]?key|authorization)(?:\b|_|s\b)"
+)
 _SECRETS: Final = (
     # Forms that nothing else has.
     (r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)", CUT),
@@ -81,7 +94,11 @@ _SECRETS: Final = (
     (r"(?i)\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", CUT),
     (r"(://[^\s/:@]{0,100}):[^\s/@]{1,200}@", rf"\1:{CUT}@"),
     # A word that names a secret, and what stands behind it.
-    (rf"""(?i)((?:{_WORDS})["'`]?\s*(?:[:=,]|\bis\b)\s*["'`]?)[^\s"'`,;&\[]{{4,}}""", rf"\1{CUT}"),
+    (
+        rf"""(?i)((?:{_WORDS})\\*["'`]?\s*(?:[:=,]|\bis\b)\s*\\*["'`]?)[^\s"'`,;&\[]{{4,}}""",
+        rf"\1{CUT}",
+    ),
+    (rf"(?i)(-(?:{_WORDS})\s+)[^\s]{{4,}}", rf"\1{CUT}"),
 )
 
 

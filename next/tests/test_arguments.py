@@ -105,6 +105,9 @@ def test_an_empty_optional_argument_is_missing_on_a_tool_that_acts():
     plain = {"properties": {"to": TEXT, "amount": INTEGER}, "required": ["to"]}
     assert repair(plain, args).problems
     assert repair(plain, args, acts=False).args == {"to": "ann"}
+    listed = {"properties": {"to": {"enum": ["none", "all", None]}}}
+    assert repair(listed, {"to": "n/a"}, acts=False).args == {}
+    assert repair(listed, {"to": "None"}, acts=False).problems
 
 
 def test_a_default_fills_in_where_it_is_allowed_only():

@@ -198,6 +198,8 @@ KEYS = [
     (["resource", "note"], ["reIsouXrce"], True, [], {}),
     (["resource"], ["reIsouXrce", "size"], True, ["size"], {}),
     (["usd_to_eur"], ["eur_to_usd"], False, ["eur_to_usd"], {}),
+    (["enclude"], ["include", "exclude"], False, [], {}),
+    (["enclude"], ["exclude"], False, [], {"enclude": "exclude"}),
     (["amount?"], ["amount"], False, ["amount"], {}),
     (["-amount"], ["amount"], False, ["amount"], {}),
     (["unless approved by ann"], ["approved_by"], False, ["approved_by"], {}),

@@ -74,6 +74,19 @@ def test_a_call_inside_of_a_call_of_no_tool_is_the_call():
     assert repair_call(given, [TOOL]).ready == ()
 
 
+@pytest.mark.parametrize("name", ["cancel", "do_not_call", "explain_tool", "schedule", "undo"])
+def test_a_name_that_says_more_than_a_call_is_no_wrapper(name):
+    given = {"name": name, "args": {"tool_name": "plant", "args": {"flower": "rose"}}}
+    assert repair_call(given, [TOOL]).ready == ()
+
+
+def test_no_call_of_an_object_with_several_is_dropped():
+    given = {"tool_calls": [GOOD, {"name": "plant", "args": {"flower": "tulip"}}]}
+    mender = Mender([TOOL])
+    assert mender.call(given).ready == ()
+    assert mender.call(given, index=1).ready[0].args == {"flower": "tulip"}
+
+
 def test_a_name_and_arguments_are_repaired_together():
     found = repair_call({"name": "Plant", "arguments": "{'flower': 'rose'}"}, [TOOL])
     assert [(each.name, each.args) for each in found.ready] == [("plant", {"flower": "rose"})]
@@ -92,3 +105,23 @@ def test_two_calls_of_a_text_share_no_object():
     first, second = (mender.call("plant(flower='rose', rows=2)").ready[0] for _ in range(2))
     assert first == second
     assert first.args is not second.args
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": "open", "args": {"password": "xy12ab"}},
+        {"name": "open", "args": {"password": ["xy12ab"]}},
+        {"name": "open", "args": {"apiKey": {"value": "xy12ab"}}},
+        {"name": "open", "args": {"door": "--password xy12ab"}},
+        '{"name": "open", "arguments": {"password": "xy12ab"',
+    ],
+)
+def test_what_a_secret_is_is_not_told_back(given):
+    number = {"type": "integer"}
+    properties = {"password": number, "apiKey": number, "door": {"enum": ["front", "back"]}}
+    found = repair_call(given, [{"name": "open", "parameters": {"properties": properties}}])
+    assert found.ready == ()
+    assert [
+        text for call in found.calls for text in (call.for_model, found.detail) if "xy12" in text
+    ] == []

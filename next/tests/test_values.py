@@ -202,6 +202,9 @@ REFUSED = [
     (many(TEXT), "New York, NY"),
     (many(TEXT), "a, b and c"),
     (many(TEXT), "a, b; c"),
+    (many(TEXT), "a, b, ..."),
+    (many(TEXT), "a, <names>"),
+    (many(TEXT), "https://example.com/a,b"),
     (many(TEXT), "a,b;c"),
     (many(TEXT), "{};lumen;alpha"),
     (many(TEXT), "[TAGS]"),
@@ -247,7 +250,14 @@ def test_on_and_off_say_nothing_under_a_name_that_turns_something_off(name):
 
 @pytest.mark.parametrize(
     ("written", "description"),
-    [("5 miles", "nautical miles"), ("5 USD", "in Australian dollars"), ("5 tons", "in tonnes")],
+    [
+        *[
+            ("5 miles", "nautical miles"),
+            ("5 USD", "in Australian dollars"),
+            ("5 tons", "in tonnes"),
+        ],
+        *[("2 hours", "hour of the trip"), ("5 weeks", "ISO week")],
+    ],
 )
 def test_a_unit_that_a_word_makes_another_one_is_refused(written, description):
     assert repair({"type": "number", "description": description}, written).problems
@@ -280,6 +290,23 @@ def test_a_name_asks_for_a_unit():
     assert repair(INTEGER, "3 nights", name="num_nights").args == {"num_nights": 3}
     assert repair(INTEGER, "5 km", name="distance_km").args == {"distance_km": 5}
     assert repair(INTEGER, "5 miles", name="distance_km").problems
+    assert repair(INTEGER, "5 min", name="duration_min").args == {"duration_min": 5}
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        *[("5 minutes", "min_amount"), ("5 inches", "in_stock"), ("5 A", "a_id")],
+        *[
+            ("5 lb", "price_in_pounds"),
+            ("5 days", "day"),
+            ("2 years", "birth_year"),
+            ("2 hours", "start_hour"),
+        ],
+    ],
+)
+def test_a_word_of_a_name_that_is_no_unit_asks_for_none(written, name):
+    assert repair(INTEGER, written, name=name).problems
 
 
 def test_a_negation_in_a_name_is_not_idle():

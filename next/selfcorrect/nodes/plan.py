@@ -63,11 +63,12 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
         current["id"] = call.id
     original = {"raw": given} if isinstance(given, str) else given
     update: Update = {"current": current, "original": original if finding else current}
-    if finding and not call.name and isinstance(given, str):
+    if finding and not call.name:
         # A call that came in as one loads nothing of this.
-        from selfcorrect.nodes.text_finding import text_finding
+        from selfcorrect.nodes.text_finding import object_finding, text_finding
 
-        finding = text_finding(given, finding, state, context)
+        find = text_finding if isinstance(given, str) else object_finding
+        finding = find(str(call.args), finding, state, context)
         if finding is None:
             return update | stop_run("no_call", "The text holds no call.")
     findings = [finding] if finding else []

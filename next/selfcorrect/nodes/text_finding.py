@@ -2,7 +2,7 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.model import Finding, own_finding
-from selfcorrect.reading.choose import NoCall, Unreadable, may_read
+from selfcorrect.reading.choose import Chosen, NoCall, Unreadable, may_read
 from selfcorrect.state import CorrectionState
 
 
@@ -26,12 +26,23 @@ def text_finding(
         chosen, context.map.reading.text, acts=context.may_act(chosen.calls)
     ):
         return _prose(context)
-    if len(chosen.calls) > 1 and given.get("index") is None:
-        several = (
-            f"the text holds {len(chosen.calls)} calls, and one is expected; `index` chooses it"
-        )
-        return own_finding("MalformedCall", "several_calls", several, "")
-    return finding
+    return _several(chosen, state) or finding
+
+
+def object_finding(
+    text: str, finding: Finding, state: CorrectionState, context: RunContext
+) -> Finding:
+    """Return what is wrong with an object that is no one call; see `text_finding`."""
+    chosen = context.read(text, state["given"].get("finish_reason"))
+    return (_several(chosen, state) if isinstance(chosen, Chosen) else None) or finding
+
+
+def _several(chosen: Chosen, state: CorrectionState) -> Finding | None:
+    """Return a finding about several calls of which none is chosen: no other one is dropped."""
+    if len(chosen.calls) < 2 or state["given"].get("index") is not None:
+        return None
+    several = f"the text holds {len(chosen.calls)} calls, and one is expected; `index` chooses it"
+    return own_finding("MalformedCall", "several_calls", several, "")
 
 
 def _prose(context: RunContext) -> Finding | None:

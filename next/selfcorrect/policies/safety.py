@@ -1,12 +1,11 @@
 """Which changes run unasked. A strategy states the class of a change; here stands what may run."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from selfcorrect.effects.effect import acts
-from selfcorrect.model import JSON, Change, Safety, name_place
+from selfcorrect.model import Change, Safety, name_place
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS, keys_of
 from selfcorrect.schema.slot import subschema
@@ -66,37 +65,3 @@ class SafetyPolicy:
             if subschema(schema, keys).get("x-sensitive"):
                 return True
         return False
-
-
-def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]) -> bool:
-    """Say whether a model took a value from an error's words and from nowhere else.
-
-    Args:
-        change: A change that a model made.
-        untrusted: What errors and results said.
-        trusted: The call, the schema and the user's words.
-    """
-    values = [each for each in _leaves(change.after) if len(each) > 1]
-    known = json.dumps(list(trusted), ensure_ascii=False, default=repr).casefold()
-    doubtful = " ".join(untrusted).casefold()
-    return any(_stands_in(each, doubtful) and not _stands_in(each, known) for each in values)
-
-
-def _stands_in(value: str, text: str) -> bool:
-    """Say whether a text holds a value as a whole: 50 does not stand in 500."""
-    start = text.find(value)
-    while start >= 0:
-        end = start + len(value)
-        around = text[start - 1 : start] + text[end : end + 1]
-        if not any(char.isalnum() for char in around):
-            return True
-        start = text.find(value, start + 1)
-    return False
-
-
-def _leaves(value: JSON) -> list[str]:
-    if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in _leaves(item)]
-    if isinstance(value, list):
-        return [leaf for item in value for leaf in _leaves(item)]
-    return [str(value).casefold()]

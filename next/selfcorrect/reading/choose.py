@@ -8,6 +8,7 @@ from selfcorrect.reading.call_object import MAX_BYTES
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
 from selfcorrect.reading.spans import IsTool, Span, blocks_in, find_spans, next_turn, words_in
+from selfcorrect.reading.surroundings import is_foreign, line_before, line_behind
 from selfcorrect.reading.text_call import TextCall
 
 
@@ -108,10 +109,12 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
     if not any(words):
         return Chosen(_calls(spans))
     first = next((at for at in range(1, len(words)) if words[at]), len(spans))
-    begins = not words[0] and not words_in(gaps[first].partition("\n")[0])
-    closes = not any(words[1:]) and not words_in(gaps[0].rpartition("\n")[2])
+    begins = not words[0] and not line_behind(gaps[first])
+    closes = not any(words[1:]) and not line_before(gaps[0])
     runs = [spans[:first]] if begins else [spans] if closes else []
     for run in (*runs, _in_blocks(text, spans)):
+        if any(is_foreign(text, span.start, span.end) for span in run):
+            continue
         said = [_said(span) for span in run]
         others = (span for span in spans if _is_alone(text, span))
         # A model that goes on to talk about its call means no other one.
@@ -129,6 +132,9 @@ def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
         parts = [_said(span) for span in inside]
         is_full = not any(map(words_in, _gaps(text[:end], inside, start)))
         is_full &= all(_is_alone(text, span) for span in inside)
+        # A block that is quoted, or stands in a comment, shows it on its first line.
+        is_full &= not words_in(text[text.rfind("\n", 0, max(0, start - 1)) + 1 : start])
+        is_full &= not words_in(text[end:].partition("\n")[0])
         if is_marked and not (inside and is_full):
             # It is marked as a call and cannot be read as one.
             return []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.reading.json_text import read_json_text
+from selfcorrect.reading.json_text import CLOSERS, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
@@ -107,6 +107,8 @@ class _Reader:
         held = [key for key in self.keys.arguments if key in rest]
         if not name or not (held or self.is_tool(name)):
             return ()
+        if not held and CLOSERS.intersection(self.skipped):
+            raise CallTextError(name, "the text ends before its arguments")
         arguments, skipped = self.decode(rest.pop(held[0])) if held else ({}, ())
         if isinstance(arguments, dict) and {"type", "properties"} <= arguments.keys():
             return ()  # the definition of a tool

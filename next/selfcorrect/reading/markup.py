@@ -162,10 +162,23 @@ FORMS: Final = (
     _form(rf"<{_CALLED}(?:>|(?=\s+\w+=|\s*/>))", "", needs_tool=True),
     _form(rf"{_CALLED}{_OBJECT}", _NEVER, needs_tool=True),
 )
+_FENCE: Final = (
+    r"(?:```|~~~)(?:(?:json\w*|py|python\d?|pycon|javascript|js|typescript|ts|xml|html|ya?ml|toml|"
+    r"te?xt|plaintext|plain|markdown|md|bash|sh|shell|code|action|"
+    r"(?:tool|function)s?(?:_?(?:code|calls?|uses?))?)(?![\w+-])|(?![\w+-]))"
+)
+"""A fence of a language in which calls are written: `example` and `output` name what is no call."""
+_PART_OF_TAG: Final = (
+    r"tools?|functions?|calls?|uses?|section|arguments?|sep|begin|end|start|of|text|endoftext|turn"
+    r"|sentence|header|id|im|eot|eom|eos|bos|pad|channel|constrain|message|final|commentary|return"
+    r"|assistant|python|tag|action|plugin|interpreter|prefix|suffix|inner|outer|dsml|toolcalls?|json"
+)
+TOKEN: Final = rf"<[|｜](?:{_PART_OF_TAG})(?:[_▁](?:{_PART_OF_TAG}))*[|｜]>"
+"""A token of a form of calls; `<|user|>` begins another's turn, and `<|cancel|>` says something."""
 TAG: Final = re.compile(
-    r"```[\w+-]*|~~~[\w+-]*|</s>|\[/?TOOL_CALLS\]|Observation:(?=\s*\Z)|<(?:start|end)_function_call>"
+    rf"{_FENCE}|</s>|\[/?TOOL_CALLS\]|<(?:start|end)_function_call>"
     r"|<\|(?:start|im_start|channel)\|>(?:assistant|commentary|final)|<\|constrain\|>json"
-    rf"|</?{_MARK}(?:{_WORD})(?:{_BAR}|[ \t]*(?=\n))|<(?:{_WORD})[|｜]>|<[|｜][\w▁]{{1,40}}[|｜]>"
+    rf"|</?{_MARK}(?:{_WORD})(?:{_BAR}|[ \t]*(?=\n))|<(?:{_WORD})[|｜]>|(?i:{TOKEN})"
 )
 """A fence or a tag that may stand beside a call and says nothing."""
 THINKING: Final = re.compile(

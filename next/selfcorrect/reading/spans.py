@@ -117,12 +117,13 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     spans: list[Span] = []
     blocks = blocks_in(text)
     at = failures = 0
+    turn = len(text)
     explains = False
     while failures < _MOST_FAILURES and (found := _START.search(text, at)):
         if len(spans) > _MOST_SPANS:
             raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
         start = found.start()
-        if spans and next_turn(text, at) < start:
+        if turn <= start:
             break
         thought = THINKING.match(text, start)
         try:
@@ -136,6 +137,7 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
             at = max(span.end, start + 1)
             counts = bool(span.calls or thought)
             spans += [span] * counts
+            turn = next_turn(text, at) if counts else turn
             failures += not counts
             explains |= bool(span.calls) and any(a <= start < b for a, b, _ in blocks)
         else:
@@ -190,8 +192,10 @@ _START: Final = re.compile(
 )
 # What the templates of Alpaca, ChatML and Llama put before a turn.
 _NEXT_TURN: Final = re.compile(
-    r"(?m)^[ \t]*(?:### ?(?:Instruction|Response|Input)\b|<\|im_start\|>user|\[INST\]"
-    r"|<\|start_header_id\|>user)"
+    r"(?m)^[ \t]*(?:### ?(?:Instruction|Response|Input)\b|<\|im_start\|>(?:user|tool)|\[INST\]"
+    r"|<\|start_header_id\|>(?:user|tool|ipython)|<tool_response>)"
+    # Some models stop at the word with which the answer to their call begins.
+    r"|(?:Observation:|<[|｜](?:user|observation|tool[_▁](?:response|outputs?[_▁]begin))[|｜]>)\s*\Z"
 )
 _VALUE: Final = re.compile(rf"(?::\s*|(?P<quote>[\"']))({NAME})(?(quote)(?P=quote))")
 _CALLED: Final = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")

@@ -11,9 +11,11 @@ from typing import Final, Literal, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, name_place
+from selfcorrect.names import same_words
 from selfcorrect.pointer import pointer
 from selfcorrect.repairs.keys import Assignment, match_keys
 from selfcorrect.schema.slot import Slot
+from selfcorrect.text import names_secret
 from selfcorrect.values.dates import name_day
 from selfcorrect.values.nothing import is_empty, says_nothing
 from selfcorrect.values.readings import SHAPES, Allow, readings
@@ -154,7 +156,8 @@ class _Pass:
         if len(rivals) == 1:
             return next(iter(rivals.values()))
         meant = " or ".join(sorted(name_day(way.args) for way in rivals.values()))
-        return _problem(written, place, "ambiguous", f"{_show(written)} is {meant}")
+        meant = "not clear" if names_secret(place) else meant
+        return _problem(written, place, "ambiguous", f"{_show(written, place)} is {meant}")
 
     def items(
         self, written: list[JSON], slot: Slot, item: Slot, place: Keys, depth: int
@@ -276,7 +279,9 @@ class _Pass:
         if self.allow.acts or (own is not None and own.default not in (ABSENT, None)):
             # What is empty asks for no default, and on a tool that acts it is missing.
             return None
-        says = says_nothing(value) if own is not None else is_empty(value)
+        # A word for nothing that is listed itself may be meant: `None` beside "none" and null.
+        is_listed = own is not None and any(same_words(str(value), str(c)) for c in own.choices)
+        says = says_nothing(value) and not is_listed if own is not None else is_empty(value)
         return Safety.INFERRED if says else None
 
     def entry(
@@ -372,7 +377,7 @@ def _nearest(written: JSON, ways: Sequence[Rewrite], slot: Slot, place: Keys) ->
     for way in ways:
         if any(each.kind == "ambiguous" for each in way.problems):
             return Rewrite(written, (), way.problems)
-    return _problem(written, place, "invalid", f"{_show(written)} has no form that fits")
+    return _problem(written, place, "invalid", f"{_show(written, place)} has no form that fits")
 
 
 def _is_default(value: JSON, slot: Slot) -> bool:
@@ -384,7 +389,9 @@ def _canonical(value: JSON) -> str:
     return json.dumps(value, sort_keys=True, default=repr)
 
 
-def _show(value: JSON) -> str:
+def _show(value: JSON, place: Keys) -> str:
+    if names_secret(place):
+        return "its value"
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     return json.dumps(value[:60] if isinstance(value, str) else value, ensure_ascii=False)

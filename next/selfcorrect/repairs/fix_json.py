@@ -107,14 +107,20 @@ def _bind(found: TextCall, context: RepairContext) -> JSON:
     tool = next(
         (each for each in context.tools.values() if same_words(each.name, found.name)), None
     )
-    names = list(tool.slot.properties) if tool else []
+    slots = tool.slot.properties if tool else {}
     first = found.positional[0]
-    if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(names):
-        return {**first, **found.arguments}
-    free = [name for name in names if name not in found.arguments]
-    if len(free) < len(found.positional):
+    if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(slots):
+        return None if first.keys() & found.arguments.keys() else {**first, **found.arguments}
+    bound = dict(zip(slots, found.positional, strict=False))
+    free = [slot for name, slot in slots.items() if name not in {*bound, *found.arguments}]
+    # A value whose place is named as well, or that fits another place instead, is out of order.
+    is_torn = any(
+        not slots[name].accepts(value) and any(slot.accepts(value) for slot in free)
+        for name, value in bound.items()
+    )
+    if len(bound) < len(found.positional) or bound.keys() & found.arguments.keys() or is_torn:
         return None
-    return {**dict(zip(free, found.positional, strict=False)), **found.arguments}
+    return {**bound, **found.arguments}
 
 
 def _effect_of(name: str, context: RepairContext) -> str:

@@ -1,8 +1,10 @@
 """rename-tool: gives a call the name of the one tool that is meant."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.names import words
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.json_calls import read_json_calls
@@ -34,6 +36,9 @@ def _inner_call(call: Call, context: RepairContext) -> list[Change] | None:
 
     Some models call tools through a function that nobody offers: `call_tool(name=…, args={…})`.
     """
+    # Its name says that a tool is called, and nothing else: `cancel(name="pay", …)` does not pay.
+    if not all(word in _CALLERS or word.isdecimal() for word in words(call.name)):
+        return None
     found = read_json_calls(dict(call.args), lambda name: name in context.tools)
     if len(found) != 1 or found[0].name not in context.tools:
         return None
@@ -42,3 +47,12 @@ def _inner_call(call: Call, context: RepairContext) -> list[Change] | None:
         Change("/name", call.name, found[0].name, Safety.INFERRED, "the tool that the call names"),
         Change(ARGS, call.args, args, Safety.INFERRED, "the arguments beside the tool's name"),
     ]
+
+
+_CALLERS: Final = frozenset(
+    {
+        *("call", "calls", "use", "run", "invoke", "execute", "exec", "do", "perform", "dispatch"),
+        *("tool", "tools", "function", "functions", "func", "api", "action", "command", "mcp"),
+    }
+)
+"""Words of a name that only says that a tool is called."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
 from selfcorrect.schema.engine import TooLargeError
+from selfcorrect.text import names_secret
 
 MAX_WRONG: Final = 1_000
 """Problems beyond which arguments are refused as a whole: no work is done for each of them."""
@@ -155,7 +156,9 @@ def _rank(violation: Violation) -> Iterator[tuple[int, Finding]]:
         code = f"format.{value}"
     text = f"{_name(place)} {must(code, wanted)}"
     if code == "type" or alternatives:
-        text += f"; {_quote(violation.instance)} is not"
+        # What stands under the name of a secret is not told back.
+        shown = "its value" if names_secret(place) else _quote(violation.instance)
+        text += f"; {shown} is not"
     yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
 
 

@@ -75,4 +75,6 @@ def _parts(text: str) -> list[JSON]:
     if len(used) != 1 or re.search(r"[\"'`\[\]{}()]", bare):
         return []
     parts = re.split(used[0], bare)
-    return list(parts) if all(parts) else []
+    # An ellipsis stands for more, and of an address with a comma only one part has a scheme.
+    is_torn = len({"://" in part for part in parts}) > 1
+    return [] if is_torn or not all(map(_is_item, parts)) else list(parts)

@@ -21,6 +21,9 @@ _SIGNS: Final = {word: row for row in _ROWS for word in row.split()}
 _UNITS: Final = {word.lower(): row for word, row in _SIGNS.items()}
 _ALSO_WORDS: Final = frozenset({"in", "min", "a", "real", "won"})
 """Signs that a description uses as words."""
+_POINTS: Final = frozenset({"day", "hour", "minute", "month", "second", "week", "year"})
+"""Words that say when, as `start_hour` does; a word for an amount is a plural."""
+_MONEY: Final = frozenset({"price", "cost", "fee", "amount", "budget", "salary", "payment"})
 _OTHER_SIZE: Final = frozenset(
     {
         *("nautical", "short", "long", "imperial", "troy", "metric"),
@@ -41,10 +44,13 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     False
     """
     # A lone letter is a variable: `v` is no volt, `distance_m` is in metres.
-    named = set(map(_singular, words(name))) if len(name) > 1 else set[str]()
-    described = {_singular(word) for word in _words_of(description) if len(word) > 1}
-    said = {*named, *(described - _ALSO_WORDS), *re.findall(r"[$€£¥₹%]", description)}
+    described = {word for word in _words_of(description) if len(word) > 1}
+    written = {*_words_of_name(name), *(described - _ALSO_WORDS)}
+    said = {*map(_singular, written), *re.findall(r"[$€£¥₹%]", description)}
+    # The pounds of a price are no weight.
+    said = {"gbp" if each == "pound" and _MONEY & said else each for each in said}
     asked = {_UNITS[each] for each in said if each in _UNITS}
+    when = {_UNITS[each] for each in _POINTS & written if f"{each}s" not in written}
     folded = unit.strip(". ").lower()
     if len(folded) < 3 and folded.isalpha():
         # The case of a sign belongs to it: `Mb` is no `MB`, `M` is no metre.
@@ -52,8 +58,21 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     else:
         meant = _UNITS.get(folded) or _UNITS.get(_singular(folded))
     if meant is None:
+        named = map(_singular, words(name))
         return len(folded) > 2 and not asked and _singular(folded) in named
-    return asked == {meant} and _OTHER_SIZE.isdisjoint(said)
+    return asked == {meant} and meant not in when and _OTHER_SIZE.isdisjoint(said)
+
+
+def _words_of_name(name: str) -> set[str]:
+    """Return the words of a name that may be units.
+
+    A sign that is also a word is one only at the end: `size_in`, but not `in_stock`.
+    """
+    said = words(name)
+    if len(name) < 2 or not said:
+        return set()
+    last = set(said[1:][-1:])
+    return last | {word for word in said if len(word) > 1 and word not in _ALSO_WORDS}
 
 
 def _words_of(text: str) -> list[str]:

@@ -1,0 +1,89 @@
+"""Says whose words a place in a text is among: another's turn, an element, a block of code."""
+
+import re
+from typing import Final
+
+from selfcorrect.reading.markup import TAG
+from selfcorrect.reading.spans import words_in
+
+
+def is_foreign(text: str, start: int, end: int) -> bool:
+    r"""Say whether a stretch is no word of the model's own: played, quoted, or part of other code.
+
+    >>> text = "<example>\npay()\n</example>"
+    >>> is_foreign(text, 10, 15), is_foreign("Sure!\npay()", 6, 11)
+    (True, False)
+    """
+    return _is_played(text[:start]) or _is_enclosed(text, start, end) or _is_nested(text, start)
+
+
+def line_before(gap: str) -> str:
+    r"""Return the words on the line on which a call begins, or on which the tag opens it.
+
+    >>> line_before("Sure!\nnot <tool_call>\n"), line_before("Sure!\n```json\n")
+    ('not', '')
+    """
+    lines = gap.split("\n")
+    for at, line in enumerate(reversed(lines)):
+        if said := words_in(line):
+            tag = _LAST_TAG.search(line)
+            return said if at == 0 or (tag and not _CLOSER.match(tag[0])) else ""
+    return ""
+
+
+def line_behind(gap: str) -> str:
+    """Return the words on the line on which a call ends, or on which the tag closes it."""
+    for at, line in enumerate(gap.split("\n")):
+        if said := words_in(line):
+            return said if at == 0 or TAG.match(line.lstrip()) else ""
+    return ""
+
+
+def _is_played(before: str) -> bool:
+    """Say whether the last turn that begins before a place is another's, such as the user's."""
+    turns = [found.lastgroup for found in _TURN.finditer(before)]
+    return bool(turns) and turns[-1] == "theirs"
+
+
+def _is_enclosed(text: str, start: int, end: int) -> bool:
+    """Say whether a stretch stands in an element or a comment that is no form of calls."""
+    opened: list[str] = []
+    for found in _ELEMENT.finditer(text, 0, start):
+        name = found["name"] or "--"
+        if TAG.fullmatch(found[0]):
+            continue
+        if not (found["close"] or found["end"]):
+            opened.append(name)
+        elif name in opened:
+            del opened[len(opened) - 1 - opened[::-1].index(name) :]
+    rest = text[end:]
+    return any(("-->" if name == "--" else f"</{name}") in rest for name in {*opened} - _OURS)
+
+
+def _is_nested(text: str, start: int) -> bool:
+    """Say whether a line is indented below one that begins a block of code, such as `if ok:`."""
+    at = text.rfind("\n", 0, start) + 1
+    above = text[:at].rstrip()
+    header = _HEADER.fullmatch(above[above.rfind("\n") + 1 :])
+    return header is not None and start - at > len(header["indent"])
+
+
+_LAST_TAG: Final = re.compile(rf"(?:{TAG.pattern})\s*\Z")
+_CLOSER: Final = re.compile(r"</|<[|｜]\w*(?:end|eo[tms])")
+_TURN: Final = re.compile(
+    r"(?P<ours><\|(?:im_start|start_header_id|start)\|>\s*(?:assistant|model)"
+    r"|<[|｜](?:assistant|Assistant)[|｜]>|\[/INST\]"
+    r"|(?:(?<=\n)|\A)[ \t]*(?:Assistant:|### ?Response))"
+    r"|(?P<theirs><\|(?:im_start|start_header_id|start)\|>\s*\w+"
+    r"|<[|｜](?:user|User|system|observation|tool[_▁]\w*?(?:response|outputs?)\w*)[|｜]>|\[INST\]"
+    r"|(?:(?<=\n)|\A)[ \t]*(?:(?:User|Human|Observation):|### ?(?:Instruction|Input)))"
+)
+_ELEMENT: Final = re.compile(
+    r"<!--|(?P<end>-->)|<(?P<close>/)?(?P<name>[A-Za-z_][\w.\-]{0,60})(?:\s[^<>]{0,200})?>"
+)
+_OURS: Final = frozenset({"action", "answer", "assistant", "final", "response"})
+"""Elements in which a model writes what it does."""
+_HEADER: Final = re.compile(
+    r"(?P<indent>[ \t]*)(?:if|elif|else|for|while|def|class|try|except|finally|with|async|match"
+    r"|case)\b[^\n]*:"
+)
