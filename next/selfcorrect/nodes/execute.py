@@ -24,7 +24,6 @@ from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import unknown_tool
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, text_of
-from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
 
@@ -170,7 +169,11 @@ def _read(tool: ToolSpec, returned: object) -> tuple[JSON, bool]:
     """
     try:
         value = plain(returned)
-        text = error_in(value) if isinstance(value, Mapping) else None
+        text = None
+        if isinstance(value, Mapping):
+            from selfcorrect.tools.error_value import error_in
+
+            text = error_in(value)
         if tool.fails is not None:
             text = (text or str(value)) if tool.fails(value) else None
         has_receipt = text is not None or _has_receipt(tool, value)

@@ -8,7 +8,6 @@ from selfcorrect.errors import near_name
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Finding, JsonObject, call_json, own_finding
 from selfcorrect.models.port import ModelPort
-from selfcorrect.models.prompts import Prompts
 from selfcorrect.reading.call_object import oversize, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
@@ -81,6 +80,8 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
 
 
 async def _ask_model(request: str, state: CorrectionState, context: RunContext) -> Update:
+    from selfcorrect.models.prompts import Prompts
+
     offered = [
         {
             "type": "function",
