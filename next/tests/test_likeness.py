@@ -186,6 +186,7 @@ KEYS = [
     (["date"], ["departure_date", "name"], False, [], {}),
     (["date"], ["departure_date", "return_date"], False, ["departure_date", "return_date"], {}),
     (["run"], ["dry_run"], False, ["dry_run"], {}),
+    (["query_id"], ["query"], False, ["query"], {}),
     (["city"], ["cities"], False, [], {"city": "cities"}),
     (["city"], ["cities"], True, [], {}),
     (["grades"], ["gradeDict"], True, ["gradeDict"], {"grades": "gradeDict"}),

@@ -187,4 +187,4 @@ def _is_part(ours: set[str], theirs: set[str]) -> bool:
     """Say whether a key says less than an argument's name; what it says more would be content."""
     if not (ours & theirs) - _FILLERS or (theirs - ours) & _NEGATIONS:
         return False
-    return ours < theirs or (ours > theirs and ours - theirs <= _FILLERS)
+    return ours < theirs or (ours > theirs and ours - theirs <= _FILLERS - {"id"})
