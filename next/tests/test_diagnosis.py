@@ -367,6 +367,9 @@ def test_an_error_value_is_read_like_an_exception(value, kind, paths):
         ('Traceback (most recent call last):\n  File "x"\nKeyError: no seat', "no seat"),
         ("upload failed: file is too big\n\nHint: split it", "file is too big"),
         ("usage: tool\nerror: unknown option -z", "unknown option -z"),
+        ("day is no date 503 Service Unavailable", "day is no date"),
+        ("day is no date (status: 429, retry after 5 s)", "day is no date"),
+        ("503 Service Unavailable", "503 Service Unavailable"),
         ("curl: (22) \nThe URL returned 404", "(22) \nThe URL returned 404"),
     ],
 )

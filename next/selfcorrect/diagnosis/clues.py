@@ -203,10 +203,18 @@ def sentence_of(text: str) -> Sentence:
         # Only a number or a path so far: it introduces the sentence.
         end = _END.search(block, end.end())
     own, behind = (block, "") if end is None else (block[: end.start()], block[end.end() :])
-    return Sentence(own[start:].strip(), block[:start], behind.strip(), tuple(classes))
+    text = own[start:].strip()
+    # A status or a wait behind a sentence without a full stop is no part of it.
+    if (tail := _TAIL.search(text)) and len(_WORD.findall(text[: tail.start()])) > 1:
+        text, behind = text[: tail.start()], f"{tail[0].strip()} {behind}"
+    return Sentence(text, block[:start], behind.strip(), tuple(classes))
 
 
 _SHORTEST: Final = 6
+_TAIL: Final = re.compile(
+    r"\s+(?:\(status\b[^()]{0,60}\)|50[0-4] [A-Z][a-z]+(?: [A-Z][a-z]+)?"
+    r"|Try again later|Retry-After: ?\d+)\.?$"
+)
 _CLASS: Final = re.compile(
     r"(?:Uncaught |Caused by: |E +)?([A-Za-z_][\w.]{0,150}(?:Error|Exception|Warning|Exit|Fault))"
     r"(?: \[\w{1,60}\])?:\s+"
