@@ -48,20 +48,20 @@ def outcome_of(error: BaseException, *, atomic: bool) -> Outcome:
 
 def chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an exception, what it is a group of, and what led to it; at most `_MOST_LAYERS`."""
-    todo, seen = [error], [error]
-    for _ in range(_MOST_LAYERS):
-        if not todo:
+    found, seen = [error], {id(error)}
+    for at in range(_MOST_LAYERS):
+        if at == len(found):
             return
-        current = todo.pop(0)
+        current = found[at]
         yield current
         inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
         cause = field_of(current, "__cause__")
         if cause is None and not field_of(current, "__suppress_context__"):
             cause = field_of(current, "__context__")
         for each in (*inner, cause):
-            if isinstance(each, BaseException) and not any(each is one for one in seen):
-                seen.append(each)
-                todo.append(each)
+            if isinstance(each, BaseException) and id(each) not in seen:
+                seen.add(id(each))
+                found.append(each)
 
 
 _MOST_LAYERS: Final = 16
