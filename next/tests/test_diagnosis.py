@@ -1,16 +1,12 @@
 """An error gets one reading, whoever asks: kind, category, arguments at fault, wait."""
 
 import json
-import sqlite3
 import subprocess
 import sys
 from types import SimpleNamespace
 
-import httpx
-import jsonschema
 import pytest
 import requests
-from pydantic import BaseModel, Field, ValidationError
 
 from selfcorrect import ToolSpec, classify
 from selfcorrect.cli.diagnose import describe
@@ -177,6 +173,13 @@ PROMISES = [
     ". Please retry in 30 seconds.",
     ". The connection was reset, try again.",
     ". Too many requests.",
+    " 503 Service Unavailable",
+    " (status: 429, retry after 5 s)",
+    " [status=503]",
+    "; rate limit exceeded",
+    " - too many requests",
+    ", connection reset by peer",
+    " code=504",
 ]
 
 
@@ -205,82 +208,7 @@ def test_a_wait_comes_from_fields_and_else_from_the_sentence():
     assert read("day must be a date, such as in 20 s")["retry_after_s"] is None
 
 
-# --- live exceptions ---
-
-
-def http_error(status, body="", headers=None):
-    request = httpx.Request("GET", "https://api.example.com/v1")
-    response = httpx.Response(status, text=body, headers=headers, request=request)
-    return httpx.HTTPStatusError(f"status {status}", request=request, response=response)
-
-
-HTTPX = [
-    (http_error(401), "auth", 401), (http_error(404), "not_found", 404),
-    (http_error(409), "conflict", 409), (http_error(422), "validation", 422),
-    (http_error(429, headers={"retry-after": "3"}), "rate_limit", 429),
-    (http_error(429, '{"error": {"code": "insufficient_quota", "message": "x"}}'), "quota", 429),
-    (http_error(503), "transient", 503), (http_error(504), "timeout", 504),
-    (httpx.ReadTimeout("read timed out"), "timeout", None),
-    (httpx.ConnectError("connection refused"), "transient", None),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("error", "kind", "status"), HTTPX)
-def test_live_errors_of_httpx(error, kind, status):
-    assert (classify(error), finding_of(error)["status"]) == (kind, status)
-
-
-SQL = [
-    ("INSERT INTO t VALUES (1, 'a')", "conflict"), ("INSERT INTO t VALUES (2, NULL)", "validation"),
-    ("INSERT INTO t VALUES (2, 'toolong')", "validation"), ("SELECT * FROM nowhere", "not_found"),
-    ("SELECT nothing FROM t", "not_found"), ("SELEC 1", "validation"),
-    ("INSERT INTO t VALUES (1)", "validation"), ("SELECT 'a", "validation"),
-    ("DELETE FROM t WHERE", "validation"), ("SELECT nofunction(1)", "not_found"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("query", "kind"), SQL)
-def test_live_errors_of_sqlite(query, kind):
-    base = sqlite3.connect(":memory:")
-    base.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (length(a) < 5))")
-    base.execute("INSERT INTO t VALUES (1, 'a')")
-    with pytest.raises(sqlite3.Error) as raised:
-        base.execute(query)
-    found = MAP.diagnose_faults(finding_of(raised.value), args={"query": query})
-    assert found[0]["kind"] in (kind, "validation" if kind == "not_found" else kind)
-    assert finding_of(raised.value)["code"].startswith("SQLITE_")
-
-
-class Order(BaseModel, extra="forbid"):
-    name: str = Field(min_length=2, pattern="^[a-z]+$")
-    seats: int = Field(ge=1, le=9)
-    tags: list[str] = []
-
-
-GOOD = {"name": "ann", "seats": 2}
-WRONG = [
-    ({"name": "ann"}, "missing_param", "seats"), ({**GOOD, "seats": "x"}, "wrong_type", "seats"),
-    ({**GOOD, "seats": 0}, "range", "seats"), ({**GOOD, "seats": 10}, "range", "seats"),
-    ({**GOOD, "name": "a"}, "length", "name"), ({**GOOD, "name": "Ann!"}, "format_pattern", "name"),
-    ({**GOOD, "x": 1}, "extra_param", "x"), ({**GOOD, "tags": 1}, "wrong_type", "tags"),
-    ({**GOOD, "tags": ["a", 1]}, "wrong_type", "tags.1"),
-    ({**GOOD, "name": 1}, "wrong_type", "name"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("args", "category", "param"), WRONG)
-def test_live_errors_of_validators(args, category, param):
-    with pytest.raises(ValidationError) as raised:
-        Order(**args)
-    with pytest.raises(jsonschema.ValidationError) as other:
-        jsonschema.validate(args, Order.model_json_schema())
-    for error in (raised.value, other.value):
-        assert classify(error) == "validation"
-        (found,) = MAP.diagnose_faults(finding_of(error), args=args)
-        assert (found["category"], found["paths"]) == (
-            category,
-            [f"/args/{param.replace('.', '/')}"],
-        )
+# --- what an exception carries ---
 
 
 def answer(status, body="", **headers):
@@ -288,30 +216,6 @@ def answer(status, body="", **headers):
     response.status_code, response._content = status, body.encode()
     response.headers.update({name.replace("_", "-"): value for name, value in headers.items()})
     return requests.HTTPError(f"{status} Error", response=response)
-
-
-def aws_error(status, code, message):
-    error = RuntimeError(f"An error occurred ({code}) when calling the Get operation: {message}")
-    about = {"Error": {"Code": code, "Message": message}}
-    error.response = about | {"ResponseMetadata": {"HTTPStatusCode": status}}
-    return error
-
-
-CLIENTS = [
-    (answer(429, retry_after="7"), "rate_limit", 429), (answer(403), "auth", 403),
-    (answer(500), "transient", 500), (answer(410), "not_found", 410),
-    (answer(400, '{"message": "seats must be at least 1"}'), "validation", 400),
-    (requests.Timeout("read timed out"), "timeout", None),
-    (requests.ConnectionError("refused"), "transient", None),
-    (aws_error(400, "ThrottlingException", "Rate exceeded"), "rate_limit", 400),
-    (aws_error(404, "NoSuchKey", "The key does not exist."), "not_found", 404),
-    (aws_error(403, "AccessDenied", "Access Denied"), "auth", 403),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("error", "kind", "status"), CLIENTS)
-def test_live_errors_of_clients(error, kind, status):
-    assert (classify(error), finding_of(error)["status"]) == (kind, status)
 
 
 def test_structure_of_other_exceptions_is_read():
@@ -367,8 +271,6 @@ def test_an_error_value_is_read_like_an_exception(value, kind, paths):
         ('Traceback (most recent call last):\n  File "x"\nKeyError: no seat', "no seat"),
         ("upload failed: file is too big\n\nHint: split it", "file is too big"),
         ("usage: tool\nerror: unknown option -z", "unknown option -z"),
-        ("day is no date 503 Service Unavailable", "day is no date"),
-        ("day is no date (status: 429, retry after 5 s)", "day is no date"),
         ("503 Service Unavailable", "503 Service Unavailable"),
         ("curl: (22) \nThe URL returned 404", "(22) \nThe URL returned 404"),
     ],

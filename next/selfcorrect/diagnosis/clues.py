@@ -161,6 +161,23 @@ class Sentence:
     classes: tuple[str, ...] = ()
 
 
+def openings_of(clues: Clues) -> list[str]:
+    """Return an error up to the ends of its clauses but the last: the first three, and the last."""
+    said = clues.spoken[:_READ]
+    heads = [said[: end.start()] for end in _CLAUSE_END.finditer(said)]
+    # "Error - service unavailable": the first clause says nothing yet.
+    heads = [clues.sentence.front + each for each in heads if has_words(_FAILURE.sub("", each))]
+    return list(dict.fromkeys((*heads[:3], *heads[-1:])))
+
+
+_CLAUSE_END: Final = re.compile(
+    # A bracket and a status begin a clause, unless a colon introduces them.
+    r"[;|,.!?] | [-\u2013\u2014/] |(?<![:,])\n"
+    r"|(?<!:) (?=[(\[]|(?:HTTP |(?:status|code)\W{1,2})?[45]\d\d\b)"
+)
+_FAILURE: Final = re.compile(r"(?i)\b(?:error|fail(?:ed|ure)|fatal|http)\b")
+
+
 def has_words(text: str) -> bool:
     """Say whether a text holds a word of any language."""
     return _WORD.search(text) is not None
@@ -203,18 +220,10 @@ def sentence_of(text: str) -> Sentence:
         # Only a number or a path so far: it introduces the sentence.
         end = _END.search(block, end.end())
     own, behind = (block, "") if end is None else (block[: end.start()], block[end.end() :])
-    text = own[start:].strip()
-    # A status or a wait behind a sentence without a full stop is no part of it.
-    if (tail := _TAIL.search(text)) and len(_WORD.findall(text[: tail.start()])) > 1:
-        text, behind = text[: tail.start()], f"{tail[0].strip()} {behind}"
-    return Sentence(text, block[:start], behind.strip(), tuple(classes))
+    return Sentence(own[start:].strip(), block[:start], behind.strip(), tuple(classes))
 
 
 _SHORTEST: Final = 6
-_TAIL: Final = re.compile(
-    r"\s+(?:\(status\b[^()]{0,60}\)|50[0-4] [A-Z][a-z]+(?: [A-Z][a-z]+)?"
-    r"|Try again later|Retry-After: ?\d+)\.?$"
-)
 _CLASS: Final = re.compile(
     r"(?:Uncaught |Caused by: |E +)?([A-Za-z_][\w.]{0,150}(?:Error|Exception|Warning|Exit|Fault))"
     r"(?: \[\w{1,60}\])?:\s+"
@@ -252,7 +261,7 @@ def _block(lines: list[str]) -> str:
         if " " in line.strip() and not _FRAME.match(line) and not _USAGE.match(line)
     ]
     if not traced:
-        return ([line for line in kept if _ERROR.search(line)] or kept or lines)[-1].strip()
+        return ([line for line in kept if _ERROR.search(line)] or kept[:1] or lines)[-1].strip()
     raised = [at for at, line in enumerate(kept) if _CLASS.match(line.lstrip(" |+-"))]
     flush = [line for line in kept if not line[0].isspace()]
     chosen = kept[raised[-1] :] if raised else flush or kept

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from selfcorrect.diagnosis.body import body_of
-from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of, has_words, plain
+from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of, has_words, openings_of, plain
 from selfcorrect.diagnosis.parameters import locate, places_of
 from selfcorrect.model import (
     JSON,
@@ -71,15 +71,23 @@ def read(
         acts: Whether the tool has side effects.
     """
     clues, rules = gather(finding, said, ask, args=args, schema=schema)
-    kind, category, confidence, witness = _decide(clues, rules)
+    found = _decide(clues, rules)
+    if by_words_alone(found[0], said):
+        # Words make a call run again only if each of their clauses says so.
+        for text in openings_of(clues):
+            opening: Finding = {**finding, "text": text}
+            of_opening = gather(opening, ask(opening), ask, args=args, schema=schema)
+            if (doubt := _decide(*of_opening))[0] not in RETRYABLE:
+                found, rules = doubt, of_opening[1]
+                break
+    kind, category, confidence, witness = found
     # A place in the text of an error of a tool that acts is no value to run with.
     constraint = {} if acts or kind in FAULTLESS else clues.constraint
     wait = clues.wait
     if wait is None and kind in RETRYABLE and not acts:
         wait = _seconds(rules.captures) or clues.spoken_wait
-    is_backed = any(not each.rule.match and each.rule.kind == kind for each in said.met)
     vouched = rules.first is not None and rules.first.rule.repair is not None
-    repeats = not acts or kind not in RETRYABLE or is_backed or vouched
+    repeats = not acts or kind not in RETRYABLE or _is_backed(kind, said) or vouched
     paths = places_at_fault(clues, rules.paths, kind)
     return ErrorReading(
         kind, category, confidence, witness, rules, paths, constraint, wait, repeats
@@ -130,6 +138,15 @@ def gather(
     return replace(clues, hints=hints), rules
 
 
+def by_words_alone(kind: ErrorKind, said: Answer) -> bool:
+    """Say whether neither a rule nor what the exception carries says that a retry may succeed."""
+    return kind in RETRYABLE and said.kind is None and not _is_backed(kind, said)
+
+
+def _is_backed(kind: ErrorKind, said: Answer) -> bool:
+    return any(not each.rule.match and each.rule.kind == kind for each in said.met)
+
+
 def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, str]:
     """Complete what rules say; the witness is loaded only where they leave something open."""
     kind, category = rules.kind, rules.category
@@ -145,7 +162,7 @@ def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, st
 
     weights = load()
     votes = testify(weights, features_of(clues))
-    found = decide(votes, weights, clues.hints, kind, category)
+    found = decide(votes, weights, clues, kind, category)
     is_guess = clues.blame.by == "elimination" and found.category != Category.NONE
     witness = "elimination" if is_guess else "witness"
     return ErrorKind(found.kind), Category(found.category), found.confidence, witness

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -185,14 +185,14 @@ class Decision(NamedTuple):
 def decide(
     votes: Testimony,
     weights: Weights,
-    hints: Iterable[tuple[str, str]] = (),
+    clues: Clues,
     kind: str | None = None,
     category: str | None = None,
 ) -> Decision:
     """Choose kind and category together; what is sure is given, and stays."""
-    hints = list(hints)
+    hints = clues.hints
     hinted = {each for each, _ in hints}
-    kinds = [kind] if kind else [each for each in KINDS if _may_say(votes, each, hinted)]
+    kinds = [kind] if kind else [each for each in KINDS if _may_say(votes, each, clues, hinted)]
     categories = [category] if category else CATEGORIES
     of_kind = {each: _log(votes.kinds[each]) for each in kinds}
     of_category = {each: _log(votes.categories[each]) for each in categories}
@@ -220,11 +220,14 @@ def signs(votes: Testimony, kind: str, category: str, *, is_hinted: bool) -> lis
     return found
 
 
-def _may_say(votes: Testimony, kind: str, hinted: set[str]) -> bool:
+def _may_say(votes: Testimony, kind: str, clues: Clues, hinted: set[str]) -> bool:
+    if kind == ErrorKind.INTERNAL:
+        # A status of 4xx says that the fault is not the tool's (RFC 9110 §15.5).
+        return not (isinstance(clues.status, int) and 400 <= clues.status < 500)
     return kind not in RETRYABLE or kind in hinted or votes.kinds[kind] >= RETRY
 
 
-def _go(votes: Testimony, kind: str, category: str, hints: list[tuple[str, str]]) -> bool:
+def _go(votes: Testimony, kind: str, category: str, hints: Sequence[tuple[str, str]]) -> bool:
     """Say whether the two go together."""
     if kind in FAULTLESS:
         return category == "none"

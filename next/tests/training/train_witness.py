@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -24,11 +25,12 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from selfcorrect.diagnosis import witness
-from selfcorrect.diagnosis.clues import FAULTLESS, Clues
+from selfcorrect.diagnosis.clues import FAULTLESS, Clues, openings_of
 from selfcorrect.diagnosis.facts import recorded_finding
-from selfcorrect.diagnosis.reading import gather, places_at_fault
+from selfcorrect.diagnosis.reading import by_words_alone, gather, places_at_fault
 from selfcorrect.diagnosis.witness import decide, features_of, signs
-from selfcorrect.model import ErrorKind, name_place
+from selfcorrect.model import RETRYABLE, ErrorKind, name_place
+from selfcorrect.strategy_map.match import Answer
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 STRENGTH = 15.0
@@ -37,6 +39,8 @@ FOLDS = 5
 GROUP = 4
 """Phrases that count as one system."""
 PHRASES = Path(__file__).with_name("phrases.txt")
+NEUTRAL = ("error", "request failed", "something went wrong", "an error occurred")
+"""Sentences that say nothing."""
 FAULTLESS_LABELS = {"transient", "rate_limit", "timeout", "quota", "cancelled", "internal"}
 SILENT = (0.0,) * 9
 
@@ -53,14 +57,19 @@ class Row:
     kinds: tuple[str, ...]
     categories: tuple[str, ...]
     system: str
+    said: Answer
+    openings: tuple["Row", ...] = ()
 
 
-def row_of(record: dict[str, Any], strategies: StrategyMap) -> Row:
+def row_of(record: dict[str, Any], strategies: StrategyMap, *, is_opening: bool = False) -> Row:
     """Gather what the library would know of an error."""
     finding = recorded_finding(record["message"], record.get("exception"), record.get("status"))
     about = {"args": record.get("arguments"), "schema": record.get("schema") or {}}
     ask = strategies.ask_rules
-    clues, facts = gather(finding, ask(finding), ask, **about)
+    said = ask(finding)
+    clues, facts = gather(finding, said, ask, **about)
+    heads = [] if is_opening else openings_of(clues)
+    openings = (row_of({**record, "message": head}, strategies, is_opening=True) for head in heads)
     category = facts.category or ("none" if facts.kind in FAULTLESS else None)
     sure = (facts.kind and str(facts.kind), category and str(category))
     kind = facts.kind or ErrorKind.VALIDATION
@@ -69,7 +78,7 @@ def row_of(record: dict[str, Any], strategies: StrategyMap) -> Row:
     hashes = tuple(dict.fromkeys(map(witness.hash_of, features_of(clues))))
     return Row(
         record, clues, sure, tuple(paths), hashes,
-        words(labels["kind"]), words(labels["category"]), record["system"],
+        words(labels["kind"]), words(labels["category"]), record["system"], said, tuple(openings),
     )  # fmt: skip
 
 
@@ -108,7 +117,7 @@ def advice(strategies: StrategyMap) -> Iterator[dict[str, Any]]:
             status = said.replace("x", "8") if isinstance(said, str) else said
             for exception in rule.error or (None,):
                 about = {"status": status, "exception": exception, "labels": labels}
-                for text in (f"status {status}", "error") if status else ("error",):
+                for text in (f"status {status}", *NEUTRAL) if status else NEUTRAL:
                     yield {"message": text, "system": f"phrases-{rule.id}", **about}
 
 
@@ -222,11 +231,20 @@ class Said:
     fold: int
 
     def decide(self, sure: Sequence[float] = SILENT) -> tuple[str, str, float]:
-        kind, category = self.row.sure
-        if kind and category:
-            return kind, category, 0.97
         weights = replace(self.weights, sure=tuple(sure))
-        return decide(self.votes, weights, self.row.clues.hints, kind, category)
+        found = decide_row(self.row, self.votes, weights)
+        if by_words_alone(ErrorKind(found[0]), self.row.said):
+            votes = testify(weights, list(self.row.openings))
+            doubts = map(decide_row, self.row.openings, votes, repeat(weights))
+            return next((each for each in doubts if each[0] not in RETRYABLE), found)
+        return found
+
+
+def decide_row(row: Row, votes: witness.Testimony, weights: witness.Weights) -> Any:
+    kind, category = row.sure
+    if kind and category:
+        return kind, category, 0.97
+    return decide(votes, weights, row.clues, kind, category)
 
 
 def folds_of(rows: list[Row]) -> dict[str, int]:

@@ -1,0 +1,155 @@
+"""Exceptions that real clients raise against a real server or database get kind and status."""
+
+import json
+import sqlite3
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import botocore.session
+import httpx
+import jsonschema
+import openai
+import pytest
+import requests
+import sqlalchemy
+from botocore.config import Config
+from pydantic import BaseModel, Field, ValidationError
+
+from selfcorrect import classify
+from selfcorrect.diagnosis.facts import finding_of
+from selfcorrect.strategy_map.strategy_map import load_default
+
+MAP = load_default()
+KINDS = {
+    400: "validation", 401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 409: "conflict",
+    410: "not_found", 422: "validation", 429: "rate_limit", 503: "transient", 504: "timeout",
+}  # fmt: skip
+BODIES = {
+    "none": "",
+    "vague": json.dumps({"error": {"message": "it went wrong"}}),
+    "words": "no luck",
+    "page": "<html><body><h1>Error</h1></body></html>",
+}
+
+
+class Server(BaseHTTPRequestHandler):
+    """Answers `/STATUS/BODY/...` with that status and body."""
+
+    def do_GET(self):
+        _, status, name, *_ = self.path.split("/")
+        body = BODIES[name].encode()
+        self.send_response(int(status))
+        self.send_header("Content-Length", str(len(body)))
+        if status == "429":
+            self.send_header("Retry-After", "7")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Stay silent."""
+
+
+@pytest.fixture(scope="module")
+def server():
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    Thread(target=http.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{http.server_port}"
+    http.shutdown()
+    http.server_close()
+
+
+def ask_openai(url):
+    with openai.OpenAI(api_key="none", base_url=url, max_retries=0) as client:
+        client.models.list()
+
+
+def ask_aws(url):
+    keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
+    config = Config(retries={"max_attempts": 0}, s3={"addressing_style": "path"})
+    botocore.session.Session().create_client(
+        "s3", region_name="us-east-1", endpoint_url=url, config=config, **keys
+    ).list_buckets()
+
+
+CLIENTS = {
+    "httpx": lambda url: httpx.get(url).raise_for_status(),
+    "requests": lambda url: requests.get(url, timeout=9).raise_for_status(),
+    "openai": ask_openai,
+    "aws": ask_aws,
+}
+
+
+@pytest.mark.parametrize("status", KINDS)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_statuses(server, client, status):
+    # AWS answers in XML: its client can read no other body.
+    for name in ("none",) if client == "aws" else BODIES:
+        with pytest.raises(Exception) as raised:
+            CLIENTS[client](f"{server}/{status}/{name}")
+        found = finding_of(raised.value)
+        assert (classify(raised.value), found["status"]) == (KINDS[status], status)
+        assert found["retry_after"] == (7 if status == 429 and client != "aws" else None)
+
+
+@pytest.mark.parametrize("client", ["httpx", "requests", "openai"])
+def test_nobody_answers(client):
+    with pytest.raises(Exception) as raised:
+        CLIENTS[client]("http://127.0.0.1:9/")
+    assert (classify(raised.value), finding_of(raised.value)["status"]) == ("transient", None)
+
+
+SQL = [
+    ("INSERT INTO t VALUES (1, 'a')", "conflict"), ("INSERT INTO t VALUES (2, NULL)", "validation"),
+    ("INSERT INTO t VALUES (2, 'toolong')", "validation"), ("SELECT * FROM nowhere", "not_found"),
+    ("SELECT b FROM t", "not_found"), ("SELEC 1", "validation"),
+    ("INSERT INTO t VALUES (1)", "validation"), ("SELECT 'a", "validation"),
+    ("DELETE FROM t WHERE", "validation"), ("SELECT nofunction(1)", "not_found"),
+]  # fmt: skip
+TABLE = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (length(a) < 5))"
+
+
+@pytest.mark.parametrize(("query", "kind"), SQL)
+def test_databases(query, kind):
+    base = sqlite3.connect(":memory:")
+    base.execute(TABLE)
+    base.execute("INSERT INTO t VALUES (1, 'a')")
+    base.commit()
+    with pytest.raises(sqlite3.Error) as raised:
+        base.execute(query)
+    assert finding_of(raised.value)["code"].startswith("SQLITE_")
+    engine = sqlalchemy.create_engine("sqlite://", creator=lambda: base)
+    with engine.connect() as connection, pytest.raises(sqlalchemy.exc.DBAPIError) as other:
+        connection.execute(sqlalchemy.text(query))
+    for error in (raised.value, other.value):
+        (found,) = MAP.diagnose_faults(finding_of(error), args={"query": query})
+        assert found["kind"] == kind
+    base.close()
+
+
+class Order(BaseModel, extra="forbid"):
+    name: str = Field(min_length=2, pattern="^[a-z]+$")
+    seats: int = Field(ge=1, le=9)
+    tags: list[str] = []
+
+
+GOOD = {"name": "ann", "seats": 2}
+WRONG = [
+    ({"name": "ann"}, "missing_param", "seats"), ({**GOOD, "seats": "x"}, "wrong_type", "seats"),
+    ({**GOOD, "seats": 0}, "range", "seats"), ({**GOOD, "seats": 10}, "range", "seats"),
+    ({**GOOD, "name": "a"}, "length", "name"), ({**GOOD, "name": "Ann!"}, "format_pattern", "name"),
+    ({**GOOD, "x": 1}, "extra_param", "x"), ({**GOOD, "tags": 1}, "wrong_type", "tags"),
+    ({**GOOD, "tags": ["a", 1]}, "wrong_type", "tags/1"),
+    ({**GOOD, "name": 1}, "wrong_type", "name"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("args", "category", "place"), WRONG)
+def test_validators(args, category, place):
+    with pytest.raises(ValidationError) as raised:
+        Order(**args)
+    with pytest.raises(jsonschema.ValidationError) as other:
+        jsonschema.validate(args, Order.model_json_schema())
+    for error in (raised.value, other.value):
+        assert classify(error) == "validation"
+        (found,) = MAP.diagnose_faults(finding_of(error), args=args)
+        assert (found["category"], found["paths"]) == (category, [f"/args/{place}"])
