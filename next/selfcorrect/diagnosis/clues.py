@@ -215,7 +215,7 @@ def sentence_of(text: str) -> Sentence:
         if found.re is _CLASS:
             classes.append(found[1])
         start = found.end()
-    end = _END.search(block, start + _SHORTEST)
+    end = _END.search(block, start)
     while end and not _WORD.search(block, start, end.start()):
         # Only a number or a path so far: it introduces the sentence.
         end = _END.search(block, end.end())
@@ -223,7 +223,6 @@ def sentence_of(text: str) -> Sentence:
     return Sentence(own[start:].strip(), block[:start], behind.strip(), tuple(classes))
 
 
-_SHORTEST: Final = 6
 _CLASS: Final = re.compile(
     r"(?:Uncaught |Caused by: |E +)?([A-Za-z_][\w.]{0,150}(?:Error|Exception|Warning|Exit|Fault))"
     r"(?: \[\w{1,60}\])?:\s+"

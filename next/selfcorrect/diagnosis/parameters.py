@@ -72,7 +72,10 @@ def plain_name(name: str) -> str:
     >>> plain_name("departure_date") == plain_name("departureDate")
     True
     """
-    return re.sub(r"[^\w.]|_", "", name).strip(".").casefold()
+    return _SEPARATORS.sub("", name).strip(".").casefold()
+
+
+_SEPARATORS: Final = re.compile(r"[^\w.]|_")
 
 
 def _values(node: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], JSON]]:
@@ -215,8 +218,8 @@ _WAYS: Final = tuple(
 """Ways to name an argument, with the strength of each as evidence."""
 _QUOTED, _BARE = 2.2, 1.4
 """Strength of an argument whose value the text repeats, in quotes and without."""
-_PART, _NOUN, _NAMED = 1.1, 0.9, 2.0
-"""Strength of a part of a word, and of a noun; from where on an argument counts as named."""
+_NOUN, _NAMED = 0.9, 2.0
+"""Strength of a noun; from where on an argument counts as named."""
 _IDS: Final = {"id", "name", "key", "value", "type"}
 """Words of an argument's name that its noun goes without: `order` is `order_id`."""
 
@@ -245,9 +248,7 @@ def _scores(masked: Masked, places: Places) -> dict[str, float]:
 
 def _mentions(text: str) -> Iterator[tuple[str, float]]:
     for weight, way in _WAYS:
-        for found in way.finditer(text):
-            yield found[1], weight
-            yield from ((part, _PART) for part in re.split(r"[_.]", found[1])[1:])
+        yield from ((found[1], weight) for found in way.finditer(text))
 
 
 def _whole(path: str, places: Places) -> str:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
@@ -200,11 +199,12 @@ def decide(
         of_kind[first] = of_kind.get(first, -math.inf) + HINT
         of_category[second] = of_category.get(second, -math.inf) + HINT
     best, most = (kinds[0], "none"), -math.inf
-    for one, other in product(kinds, categories):
-        together = weights.pairs[KINDS.index(one)][CATEGORIES.index(other)]
-        score = of_kind[one] + of_category[other] + PAIR * together
-        if score > most and (category or _go(votes, one, other, hints)):
-            best, most = (one, other), score
+    for one in kinds:
+        together = dict(zip(CATEGORIES, weights.pairs[KINDS.index(one)], strict=True))
+        for other in categories:
+            score = of_kind[one] + of_category[other] + PAIR * together[other]
+            if score > most and (category or _go(votes, one, other, hints)):
+                best, most = (one, other), score
     marks = signs(votes, *best, is_hinted=best[0] in hinted)
     total = sum(mark * weight for mark, weight in zip(marks, weights.sure, strict=False))
     score = max(-20.0, min(20.0, total + weights.sure[-1]))
