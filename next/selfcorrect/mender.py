@@ -115,9 +115,11 @@ class Mender:
         The forms are those of `history`. A message without a call is read as text. What a
         provider says of the end of the message counts as `finish_reason`.
         """
-        from selfcorrect.agents.history import read_message, stop_reason
+        from selfcorrect.agents.history import read_message, stop_reason_of
 
-        return self.call(read_message(message), **{"finish_reason": stop_reason(message), **beside})
+        return self.call(
+            read_message(message), **{"finish_reason": stop_reason_of(message), **beside}
+        )
 
     def history(self, messages: Sequence[Any]) -> Mending:
         """Make a thread valid: `value` is the thread, `changes` say what was wrong.

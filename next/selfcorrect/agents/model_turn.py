@@ -1,13 +1,14 @@
 """What the model answered: its calls are made readable; a turn without one may not be the end."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, TypedDict
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.agent_run import AgentRun, AskOnce
+from selfcorrect.agents.agent_run import AgentRun
 from selfcorrect.agents.answers import (
     NO_ANSWER,
     PLACEHOLDER,
@@ -16,7 +17,7 @@ from selfcorrect.agents.answers import (
     last_turn,
 )
 from selfcorrect.agents.calls import calls_of, with_calls
-from selfcorrect.agents.ending import SOURCE, may_end
+from selfcorrect.agents.ending import BLANK, SOURCE, may_end
 from selfcorrect.agents.text_calls import TextTurn, may_hold_call, read_text_calls, stop_reason
 from selfcorrect.agents.thread import open_calls
 from selfcorrect.agents.tool_run import HostedLoops
@@ -59,14 +60,17 @@ def take_turn(
         return None
     if is_blank(turn):
         return _after_blank(turn, run)
-    run.empty.on_answer()
+    run.objections.discard(BLANK.reason)
+    if run.empty is not None:
+        run.empty.on_answer()
     readable, starts = with_readable_calls(turn)
     if not readable.tool_calls:
         found = _calls_in_text(turn, messages, run, loops)
         if isinstance(found, str):
             return _end_or_ask(messages, run, found)
         readable, starts = found.message, _starts_of(found)
-    known = Turn(starts=starts, words=run.words_for(open_calls([readable, *behind])))
+    words = run.words_for(open_calls([readable, *behind]), partial(_means_tool, run, loops))
+    known = Turn(starts=starts, words=words)
     return {TURN: known} if readable is turn else {TURN: known, "messages": [readable]}
 
 
@@ -127,11 +131,22 @@ def with_made_calls(
 
 
 def _after_blank(turn: AIMessage, run: AgentRun) -> dict[str, Any] | None:
-    feedback = run.empty.handle()
+    if run.empty is None:
+        feedback = BLANK.text if run.may_ask(BLANK) else None
+    else:
+        feedback = run.empty.handle()
     if feedback is not None:
         asked = [_with_text(turn, PLACEHOLDER), feedback_message(feedback)]
         return {"messages": asked, "jump_to": "model"}
-    return {"messages": [_with_text(turn, NO_ANSWER)]} if isinstance(run.empty, AskOnce) else None
+    return None if run.empty else {"messages": [_with_text(turn, NO_ANSWER)]}
+
+
+def _means_tool(run: AgentRun, loops: HostedLoops, call: ToolCall) -> bool:
+    """Say whether the loop would make the call under the name of an offered tool."""
+    from selfcorrect.repairs.tools import match_tool, takes_repaired
+
+    tools = loops.loop_with(run.offered).context.tools
+    return match_tool(call["name"], call["args"], tools, takes_repaired) is not None
 
 
 def _calls_in_text(

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, ToolCall
 
+from selfcorrect.agents.history import stop_reason_of
 from selfcorrect.context import RunContext
 from selfcorrect.model import JSON, Call, JsonDict
 from selfcorrect.names import letters, same_words
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 TOOL_CHOICE: Final = "tool_choice"
 """Where the metadata of a turn says that no call was allowed in it."""
-_REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
-_CUT: Final = ("length", "max_tokens", "max_output_tokens", "model_length")
 _OPENERS: Final = re.compile(r"[{<(\[]")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
@@ -64,7 +63,7 @@ def read_text_calls(
         return ""
     from selfcorrect.reading.choose import Chosen, NoCall, may_read, read_text
 
-    chosen = read_text(text, context.offers, "length" if is_cut(reason) else reason)
+    chosen = read_text(text, context.offers, reason)
     if isinstance(chosen, NoCall):
         return ""
     if not isinstance(chosen, Chosen):
@@ -82,18 +81,9 @@ def read_text_calls(
 
 def stop_reason(turn: AIMessage) -> str | None:
     """Return why the model stopped writing, if its provider says so; a refusal comes first."""
-    blocks = turn.content if isinstance(turn.content, list) else []
-    refusals = (each.get("refusal") for each in blocks if isinstance(each, dict))
-    if turn.additional_kwargs.get("refusal") or any(refusals):
-        return "refusal"
-    said = turn.response_metadata
-    found = next((said[key] for key in _REASONS if said.get(key)), None)
-    return found or (said.get("incomplete_details") or {}).get("reason")
-
-
-def is_cut(reason: str | None) -> bool:
-    """Say whether the model stopped at a limit of tokens."""
-    return reason is not None and reason.lower() in _CUT
+    return stop_reason_of(
+        {**turn.additional_kwargs, **turn.response_metadata, "content": turn.content}
+    )
 
 
 def _is_account(chosen: "Chosen", made: Sequence[ToolCall], context: RunContext) -> bool:

@@ -18,7 +18,7 @@ from selfcorrect.agents.answers import failure_message, own_message, result_mess
 from selfcorrect.errors import ArgumentsError, CorrectionFailed, EscalationError, ToolReportedError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
-from selfcorrect.setup import Loop
+from selfcorrect.setup import Loop, Options, build_loop
 from selfcorrect.tools.spec import ToolOptions, ToolSpec, collect_tools, metadata_of
 
 _MAX_TOOL_SETS: Final = 64
@@ -94,12 +94,6 @@ class ToolRun:
             **{key: item for key, item in self.out.items() if key == "failure"},
         }
 
-    def made_otherwise(self) -> bool:
-        """Say whether the call succeeded otherwise than the thread shows it."""
-        old = self._request.tool_call
-        is_same = self.call["name"] == old["name"] and self.call["args"] == old["args"]
-        return "result" in self.out and not is_same
-
     def start(self, tool: BaseTool, args: JsonDict) -> Any:
         """Run LangChain's handler with the call as it stands now; return what it returns."""
         self._answer = None
@@ -131,13 +125,21 @@ class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        loop: The loop without tools.
+        options: See `Options`.
         ask_person: Whether a question interrupts the agent, where a checkpointer is there.
+        on_trail: Called after each call; see `AgentOptions`.
     """
 
-    def __init__(self, loop: Loop, *, ask_person: bool) -> None:
-        self._loop = loop
+    def __init__(
+        self,
+        options: Options,
+        *,
+        ask_person: bool,
+        on_trail: Callable[[JsonDict], object] | None,
+    ) -> None:
+        self._loop = build_loop((), options)
         self._ask_person = ask_person
+        self.on_trail = on_trail
         # What is kept holds its tools, so that no other tool can get one of their ids.
         self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], Loop]] = {}
 
