@@ -40,11 +40,6 @@ class MendedCall:
         """What the model reads of a call that may not run; empty for one that may."""
         return self.failure["for_model"] if self.failure else ""
 
-    @property
-    def partial(self) -> JSON:
-        """The arguments as far as they are repaired, which may not run yet."""
-        return self.args if self.failure is None else (self.failure.get("call") or {}).get("args")
-
 
 @dataclass(frozen=True, slots=True)
 class Mending:

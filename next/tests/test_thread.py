@@ -132,9 +132,7 @@ def test_any_thread_becomes_valid_once_and_for_all(thread):
     assert len([each for each in found if not isinstance(each, ToolMessage)]) == len(kept)
 
 
-@given(
-    st.lists(st.one_of(ids, st.lists(ids, min_size=1).map(tuple)))
-)
+@given(st.lists(st.one_of(ids, st.lists(ids, min_size=1).map(tuple))))
 def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
     steps = pair(entries)
     used = [step.at for step in steps if step.call and step.at is not None]
