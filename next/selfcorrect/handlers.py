@@ -97,11 +97,12 @@ class FixRequest:
     request: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OnError:
     """Decides about errors of one tool, or of every tool that has no handler of its own.
 
-    Used as a decorator it belongs to the function below it.
+    It is for `ToolSpec(on_error=…)` and `build_graph(on_error=…)`; used as a decorator it belongs
+    to the function below it. Each argument is a `Repair`, or a function from the error to one.
     """
 
     invalid_args: Decision = None
@@ -124,17 +125,8 @@ _FIELDS: Final = {
 }
 
 
-def on_error(
-    *,
-    invalid_args: Decision = None,
-    deserialization_error: Decision = None,
-    execution_error: Decision = None,
-) -> OnError:
-    """Make a handler: for `ToolSpec(on_error=…)`, `build_graph(on_error=…)`, or as a decorator.
-
-    Each argument is a `Repair`, or a function from the error to one.
-    """
-    return OnError(invalid_args, deserialization_error, execution_error)
+on_error: Final = OnError
+"""Makes a handler; the name that stands above a function."""
 
 
 def default_on_error(handler: OnError | None) -> OnError | None:

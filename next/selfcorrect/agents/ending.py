@@ -80,10 +80,9 @@ def may_end(
     return None
 
 
-def object_to_repeats(messages: Sequence[AnyMessage]) -> Objection | None:
-    """Return an objection where the model makes the same calls again and again."""
-    count = count_repeats(messages)
-    return _object("repeated", str(count)) if count >= MOST_REPEATS else None
+def object_to_repeats(count: int) -> Objection:
+    """Return an objection to calls that the model makes so often in a row."""
+    return _object("repeated", str(count))
 
 
 def count_repeats(messages: Sequence[AnyMessage]) -> int:

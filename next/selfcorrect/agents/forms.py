@@ -107,7 +107,7 @@ class ProviderForm:
         open_ids: defaultdict[str, list[str]] = defaultdict(list)
         for at, message in self._turns(messages):
             parts = self._parts(message)
-            calls = tuple(self._call(each) for each in parts if _inner(each, self.call))
+            calls = tuple(self.read(each) for each in parts if _inner(each, self.call))
             if calls:
                 open_ids.clear()
             for call in calls:
@@ -126,7 +126,7 @@ class ProviderForm:
         """Return a turn with these calls in place of its own, one by one."""
         left = iter(calls)
         made = [
-            self._write(each, next(left)) if _inner(each, self.call) else each
+            self.write(each, next(left)) if _inner(each, self.call) else each
             for each in self._parts(item)
         ]
         return {**item, self.parts: made}
@@ -164,15 +164,6 @@ class ProviderForm:
         found = message.get(self.parts)
         return found if isinstance(found, list) else []
 
-    def _call(self, part: JsonObject) -> ThreadCall:
-        inner = _inner(part, self.call) or {}
-        # A custom tool takes a text that is no arguments; Gemini leaves out empty ones.
-        empty: JSON = {} if not self.needs_id else "{}" if "custom" in part else None
-        name, call_id = inner.get("name"), (part if self.needs_id else inner).get(self.call_id)
-        has_id = self.needs_id or bool(call_id)
-        own = call_id if has_id else f"name:{_text(name)}"
-        return ThreadCall(_text(own), _text(name), inner.get(self.args, empty), has_id)
-
     def _answered(self, part: JsonObject, open_ids: dict[str, list[str]]) -> str:
         inner = _inner(part, self.answers) or {}
         if self.needs_id or inner.get(self.answer_id):
@@ -182,14 +173,27 @@ class ProviderForm:
         own, waiting = f"name:{name}", open_ids[name]
         return own if own in waiting or not waiting else waiting.pop(0)
 
-    def _write(self, part: JsonObject, call: ThreadCall) -> JsonObject:
-        """Return a call with another id and arguments; what is written right stays as it is."""
+    def read(self, part: JsonObject) -> ThreadCall:
+        """Return a call as it is written."""
         inner = _inner(part, self.call) or {}
-        new = dict(inner)
-        if not self.is_written(self._call(part).args):
-            new[self.args] = (
-                json.dumps(call.args, ensure_ascii=False) if self.is_text else call.args
-            )
+        # A custom tool takes a text that is no arguments; Gemini leaves out empty ones.
+        empty: JSON = {} if not self.needs_id else "{}" if "custom" in part else None
+        name, call_id = inner.get("name"), (part if self.needs_id else inner).get(self.call_id)
+        has_id = self.needs_id or bool(call_id)
+        own = call_id if has_id else f"name:{_text(name)}"
+        return ThreadCall(_text(own), _text(name), inner.get(self.args, empty), has_id)
+
+    def write(self, part: JsonObject, call: ThreadCall) -> JsonObject:
+        """Return a written call with this id, name and arguments; a text that says them stays."""
+        inner = _inner(part, self.call) or {}
+        new = {**inner, "name": call.name} if call.name else dict(inner)
+        args: JSON = call.args
+        written = self.read(part).args
+        is_same = self.is_written(written) and object_of(written) == args
+        if self.is_text:
+            args = written if is_same else json.dumps(args, ensure_ascii=False, default=str)
+        if self.args in inner or not is_same:
+            new[self.args] = args
         if call.has_id and not self.needs_id:
             new[self.call_id] = call.id
         made = _swap(part, inner, new)

@@ -78,12 +78,7 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
 
 
 def read_message(message: JsonObject) -> list[JsonDict] | str:
-    """Return the calls of an assistant's message, whatever its form, or its text.
-
-    The calls of OpenAI's chat are returned as they are.
-    """
-    if message.get("tool_calls"):
-        return list(message["tool_calls"])
+    """Return the calls of an assistant's message, whatever its form, or its text."""
     items = message.get("output")
     messages = items if isinstance(items, list) else [message]
     units = form_of(messages).split(messages)

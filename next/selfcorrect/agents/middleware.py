@@ -26,7 +26,7 @@ from selfcorrect.agents.ending import (
     may_end,
     object_to_repeats,
 )
-from selfcorrect.agents.model_call import check, prepare, response_in
+from selfcorrect.agents.model_call import check, prepare
 from selfcorrect.agents.model_turn import (
     TURN,
     Turn,
@@ -34,6 +34,7 @@ from selfcorrect.agents.model_turn import (
     unread_messages,
     with_made_calls,
 )
+from selfcorrect.agents.provider_error import response_in
 from selfcorrect.agents.stream import tap_stream
 from selfcorrect.agents.tool_call import arun_call, run_call
 from selfcorrect.agents.tool_run import HostedLoops
@@ -128,10 +129,11 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         update: dict[str, Any] = {} if RUN in state else {RUN: run}
         starts = state[TURN]["starts"] if TURN in state else {}
         changed = [*with_made_calls(messages, run.made), *unread_messages(messages, starts)]
-        if (objection := object_to_repeats(messages)) is not None:
+        if (count := count_repeats(messages)) >= MOST_REPEATS:
+            objection = object_to_repeats(count)
             if run.may_ask(objection):
                 changed.append(feedback_message(objection.text))
-            elif (count := count_repeats(messages)) >= MOST_REPEATS + 3:
+            elif count >= MOST_REPEATS + 3:
                 changed.append(AIMessage(REPEATED.format(count)))
                 update["jump_to"] = "end"
         return {**update, "messages": changed} if changed else update or None

@@ -6,15 +6,16 @@ from contextvars import ContextVar
 from dataclasses import replace
 from hashlib import sha256
 from inspect import iscoroutinefunction
+from json import dumps
 from typing import Any, Final, cast
 
-from langchain_core.messages import ToolCall
+from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import interrupt
 from pydantic import ValidationError
 
-from selfcorrect.agents.answers import failure_message, own_message, result_message, value_in
+from selfcorrect.agents.answers import own_message, value_in
 from selfcorrect.errors import ArgumentsError, CorrectionFailed, EscalationError, ToolReportedError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
@@ -76,12 +77,20 @@ class ToolRun:
 
     def answer(self) -> Any:
         """Return what LangChain is answered: the tool's own message where its call succeeded."""
-        call = self._request.tool_call
-        if (failure := self.out.get("failure")) is not None:
-            return failure_message(call, failure, self._words_for(failure.get("tool")))
-        if self._answer is not None and self.out["result"] == self._value:
-            return self._answer
-        return result_message(call, self.out["result"])
+        call, failure, text = self._request.tool_call, self.out.get("failure"), self._words
+        if failure is None:
+            value = self.out["result"]
+            if self._answer is not None and value == self._value:
+                return self._answer
+            text = (
+                value if isinstance(value, str) else dumps(value, ensure_ascii=False, default=str)
+            )
+        elif text is None or failure.get("tool") in self.loop.context.tools:
+            # The policy's words are about a name that no tool has.
+            text = failure["for_model"]
+        status = "error" if failure else "success"
+        name, call_id = call["name"], call["id"]
+        return ToolMessage(text, name=name, tool_call_id=call_id, status=status, artifact=failure)
 
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
@@ -112,10 +121,6 @@ class ToolRun:
             raise ToolReportedError(message.text, value_in(message))
         self._answer, self._value = answer, value_in(message)
         return self._value
-
-    def _words_for(self, tool: str | None) -> str | None:
-        """Return the policy's words, which are about a name that no tool has."""
-        return None if tool in self.loop.context.tools else self._words
 
 
 _CURRENT: Final[ContextVar[ToolRun]] = ContextVar("selfcorrect_tool_run")

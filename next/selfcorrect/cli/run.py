@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from selfcorrect.cli.lines import read_lines
-from selfcorrect.cli.screen import InputError, describe_change, quote, say, say_json
+from selfcorrect.cli.screen import InputError, describe_change, say, say_json, show
 from selfcorrect.cli.starter import load_graph_file, make_graph
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict
@@ -116,7 +116,7 @@ def _show(task: _Task, out: JsonDict) -> None:
         if event.get("wait"):
             say(f"  wait {event['wait']:.2f} s")
     if end == "result":
-        say(f"  result (executions: {_executions(out)})  {quote(out.get('result'))}", "green")
+        say(f"  result (executions: {_executions(out)})  {show(out.get('result'))}", "green")
     elif end == "question":
         question = out.get("question") or failure.get("question") or {}
         say(f"  question  {question.get('question') or failure['detail']}", "yellow")
@@ -131,7 +131,7 @@ def _show(task: _Task, out: JsonDict) -> None:
 def _option(option: JSON) -> str:
     if isinstance(option, dict) and "changes" in option:
         return "; ".join(map(describe_change, option["changes"]))
-    return quote(option)
+    return show(option)
 
 
 def _executions(out: JsonDict) -> int:
