@@ -37,7 +37,7 @@ def run_call(
         return run
     with run.hosted():
         run.out = walk(run.loop, run.given)
-    return _end(run, request, loops, state)
+    return _end(run, loops, state)
 
 
 async def arun_call(
@@ -52,7 +52,7 @@ async def arun_call(
         return run
     with run.hosted():
         run.out = await awalk(run.loop, run.given)
-    return _end(run, request, loops, state)
+    return _end(run, loops, state)
 
 
 def _start(
@@ -90,15 +90,15 @@ def _start(
         "task_id": _scope(request, state.get(RUN)),
     }
     loop = loops.loop_for(request, is_async=is_async)
-    return ToolRun(loop, given, request, handler, known["words"].get(call_id))
+    return ToolRun(request, handler, loop, given, known["words"].get(call_id))
 
 
-def _end(run: ToolRun, request: ToolCallRequest, loops: HostedLoops, state: JsonObject) -> Any:
+def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
     if loops.on_trail is not None:
         loops.on_trail(run.record())
     agent_run: AgentRun | None = state.get(RUN)
-    if agent_run is not None and "result" in run.out:
-        agent_run.note_made(request.tool_call, run.call)
+    if agent_run is not None and run.made is not None and "result" in run.out:
+        agent_run.note_made(run.request.tool_call, run.made)
     return run.answer()
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from inspect import iscoroutinefunction
 from json import dumps
@@ -28,33 +28,29 @@ _DECLARED: Final = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 """What a function's dict `metadata` may say of its tool."""
 
 
+@dataclass(eq=False, slots=True)
 class ToolRun:
     """One call: what the loop is given, and what LangChain answered.
 
     Attributes:
+        request: The call as the model wrote it.
+        handler: LangChain's own, which runs the tool.
         loop: The loop with the tools of the agent.
         given: The input of the loop.
+        words: What the model reads where its name means no tool, or None.
         out: What the loop came to.
-        call: The call as the tool got it last, or as the model wrote it.
+        made: The call as the tool got it last, or None.
     """
 
-    def __init__(
-        self,
-        loop: Loop,
-        given: JsonObject,
-        request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], Any],
-        words: str | None,
-    ) -> None:
-        self.loop = loop
-        self.given = given
-        self.out: JsonDict = {}
-        self.call: ToolCall = request.tool_call
-        self._request = request
-        self._handler = handler
-        self._words = words
-        self._answer: Any = None
-        self._value: JSON = None
+    request: ToolCallRequest
+    handler: Callable[[ToolCallRequest], Any]
+    loop: Loop
+    given: JsonObject
+    words: str | None
+    out: JsonDict = field(default_factory=dict)
+    made: ToolCall | None = None
+    _answer: Any = None
+    _value: JSON = None
 
     @contextmanager
     def hosted(self) -> Iterator[None]:
@@ -77,7 +73,7 @@ class ToolRun:
 
     def answer(self) -> Any:
         """Return what LangChain is answered: the tool's own message where its call succeeded."""
-        call, failure, text = self._request.tool_call, self.out.get("failure"), self._words
+        call, failure, text = self.request.tool_call, self.out.get("failure"), self.words
         if failure is None:
             value = self.out["result"]
             if self._answer is not None and value == self._value:
@@ -94,7 +90,7 @@ class ToolRun:
 
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
-        call, trail = self._request.tool_call, self.out["trail"]
+        call, trail = self.request.tool_call, self.out["trail"]
         return {
             "tool_call_id": call["id"],
             "call": {"name": call["name"], "args": call["args"]},
@@ -106,9 +102,8 @@ class ToolRun:
     def start(self, tool: BaseTool, args: JsonDict) -> Any:
         """Run LangChain's handler with the call as it stands now; return what it returns."""
         self._answer = None
-        call: ToolCall = {**self._request.tool_call, "name": tool.name, "args": args}
-        self.call = call
-        return self._handler(self._request.override(tool_call=call, tool=tool))
+        self.made = {**self.request.tool_call, "name": tool.name, "args": args}
+        return self.handler(self.request.override(tool_call=self.made, tool=tool))
 
     def take(self, answer: Any) -> JSON:
         """Keep what the handler answered; return its value, as the loop reads it.
@@ -116,7 +111,7 @@ class ToolRun:
         Raises:
             ToolReportedError: If it is the message of an error.
         """
-        message = own_message(answer, self._request.tool_call["id"])
+        message = own_message(answer, self.request.tool_call["id"])
         if message is not None and message is answer and message.status == "error":
             raise ToolReportedError(message.text, value_in(message))
         self._answer, self._value = answer, value_in(message)
