@@ -134,10 +134,13 @@ def form_of(messages: Sequence[Any]) -> Form:
 
 
 def _own_calls(unit: Unit, step: Step) -> tuple[ThreadCall, ...]:
-    return tuple(
-        replace(call, id=own, args=object_of(call.args) or {})
-        for call, own in zip(unit.calls, step.ids, strict=True)
-    )
+    return tuple(map(_own_call, unit.calls, step.ids))
+
+
+def _own_call(call: ThreadCall, own: str) -> ThreadCall:
+    if call.id == own and isinstance(call.args, dict):
+        return call
+    return replace(call, id=own, args=object_of(call.args) or {})
 
 
 def _unit(
@@ -149,12 +152,13 @@ def _unit(
     unit = Unit(-1, None) if step.at is None else units[step.at]
     if step.call is None:
         calls = turns[step.at]
-        return replace(unit, item=form.with_calls(unit.item, calls)) if calls else unit
+        item = form.with_calls(unit.item, calls) if calls else unit.item
+        return unit if item is unit.item else replace(unit, item=item)
     turn, index = step.call
     call = turns[turn][index]
     is_call = object_of(units[turn].calls[index].args) is not None
     item = form.answer(unit.item, call, LOST if is_call else MALFORMED)
-    return replace(unit, item=item, answers=call.id)
+    return unit if item is unit.item else replace(unit, item=item, answers=call.id)
 
 
 _MUST_BE_OBJECT: Final = "the arguments must be an object, in the form of this thread"
