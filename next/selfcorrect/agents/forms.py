@@ -89,7 +89,9 @@ class ProviderForm:
     def holds(self, message: JsonObject) -> bool:
         """Say whether a message shows that its thread has this form."""
         marks = (*self.call, *self.answers)
-        return any(_inner(each, marks) for each in (message, *self._parts(message)))
+        # A message of the old chat API holds its call under `function_call`; it is no item.
+        is_item = _inner(message, marks) is message
+        return is_item or any(_inner(each, marks) for each in self._parts(message))
 
     def clean(self, message: JsonObject) -> JsonObject:
         """Return a message without halves of characters; the same object where it has none."""
