@@ -24,26 +24,24 @@ MAX_WORDS: Final = 40
 _MAX_PAGE: Final = 8_000
 
 _KINDS: Final = {
-    "transient": "the service is unavailable",
-    "rate_limit": "the service limits the rate of calls",
-    "timeout": "the tool did not answer in time",
-    "validation": "the tool refused the call",
-    "auth": "the tool is not authorized",
-    "quota": "a quota is used up",
-    "not_found": "something that the call names was not found",
-    "conflict": "the call conflicts with the state of the service",
-    "permanent": "the tool cannot do this",
-    "internal": "the tool failed",
-    "cancelled": "the call was cancelled",
+    "transient": ("the service is unavailable", "later"),
+    "rate_limit": ("the service limits the rate of calls", "later"),
+    "timeout": ("the tool did not answer in time", "later"),
+    "validation": ("the tool refused the call", "correct"),
+    "auth": ("the tool is not authorized", "tell"),
+    "quota": ("a quota is used up", "tell"),
+    "not_found": ("something that the call names was not found", "correct"),
+    "conflict": ("the call conflicts with the state of the service", "correct"),
+    "permanent": ("the tool cannot do this", "tell"),
+    "internal": ("the tool failed", "tell"),
+    "cancelled": ("the call was cancelled", "tell"),
 }
-"""What is wrong, by the kind of an error that is not the runtime's own."""
+"""What is wrong, and what can be done, by the kind of an error that is not the runtime's own."""
 _DOUBT: Final = "Nobody knows whether the call was done."
 _DETAILS: Final = {
     "escalated": "`{tool}` escalates (severity {severity}): {detail}",
     "limit_reached": "A limit of this run is reached. {detail}",
-    "terminal_kind": "{detail}",
-    "rejected": "{detail}",
-    "unavailable": "{detail}",
+    **dict.fromkeys(("terminal_kind", "rejected", "unavailable"), "{detail}"),
 }
 """Reasons whose detail says more than the error does."""
 _CLOSING: Final = {
@@ -68,14 +66,13 @@ _CLOSING: Final = {
     # By what can be done about an error of the tool.
     "wait": "Call again in {wait:g} s, or go on without it.",
     "later": "Call again later, or go on without it.",
-    "follow": "Call again as the tool's words ask, or ask the user.",
     "correct": "Correct the call and call again, or ask the user.",
-    "remedy": "If the tool's words name no remedy, tell the user.",
     "tell": "Tell the user.",
+    # The same below the tool's own words.
+    "correct shown": "Call again as the tool's words ask, or ask the user.",
+    "tell shown": "If the tool's words name no remedy, tell the user.",
 }
 """The last sentence. It contradicts no words of a tool, so none says that a call cannot succeed."""
-_LATER: Final = ("transient", "rate_limit", "timeout")
-_CORRECTABLE: Final = ("validation", "not_found", "conflict")
 
 
 def text_for_model(
@@ -155,13 +152,9 @@ def _needs(schema: JsonObject) -> str:
 
 
 def _tool_problem(finding: Finding) -> Iterator[str]:
-    kind = finding.get("kind", "internal")
+    problem, _ = _KINDS[finding.get("kind", "internal")]
     places = ", ".join(f"`{name_place(path)}`" for path in finding["paths"][:5])
-    if kind == "validation" and places:
-        yield f"the tool refused {places}"
-    else:
-        about = f" ({places})" if places else ""
-        yield _KINDS.get(kind, _KINDS["internal"]) + about
+    yield f"{problem} ({places})" if places else problem
     if len(finding["paths"]) == 1:
         for code, value in finding["constraint"].items():
             yield f"{places} {must(code, value)}"
@@ -170,9 +163,9 @@ def _tool_problem(finding: Finding) -> Iterator[str]:
 def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
     if _is_lost(state):
         yield _DOUBT
-    pattern = _DETAILS.get(reason) or ("" if state["findings"] else "{detail}")
-    name, severity = state["current"].get("name"), stop.get("severity") or "HIGH"
-    if pattern:
+    if reason in _DETAILS or not state["findings"]:
+        name, severity = state["current"].get("name"), stop.get("severity") or "HIGH"
+        pattern = _DETAILS.get(reason, "{detail}")
         yield pattern.format(detail=stop["detail"], tool=name, severity=severity)
     if _is_question(reason, state):
         yield f"A question is open: {state['question']['question']}"
@@ -205,14 +198,13 @@ def _tried(state: JsonObject) -> Iterator[str]:
 
 
 def _reading(answer: JsonObject, state: JsonObject) -> str:
-    """Return what a strategy says of a value, where the error itself does not show the value."""
+    """Return what a strategy says of a value."""
     reason, path = answer["reason"], answer["path"]
     texts = [each["text"] for each in state["findings"] if _is_own(each) and path in each["paths"]]
     if answer["outcome"] == "refused" and texts:
         return f"this would fit: {_changes(answer['changes'])}"
-    is_known = any(each in text for text in texts for each in re.findall(r'"[^"]+"', reason)[:1])
     is_about_value = answer["outcome"] == "gave_up" and reason.startswith('"')
-    return reason if texts and is_about_value and not is_known else ""
+    return reason if texts and is_about_value else ""
 
 
 def _changes(changes: Sequence[JsonObject]) -> str:
@@ -240,12 +232,10 @@ def _closing(reason: str, state: JsonObject, *, is_shown: bool, is_declared: boo
     for each in filter(_is_own, findings):
         key = each["code"] if each["code"] in _CLOSING else each["types"][0]
         return key or ""
-    kinds = [each.get("kind", "") for each in findings]
-    if any(kind in _LATER for kind in kinds):
-        return "later"
-    if any(kind in _CORRECTABLE for kind in kinds):
-        return "follow" if is_shown else "correct"
-    return "MalformedCall" if not findings else "remedy" if is_shown else "tell"
+    if not findings:
+        return "MalformedCall"
+    _, key = _KINDS[findings[0].get("kind", "internal")]
+    return f"{key} shown" if is_shown and key != "later" else key
 
 
 def _fit(texts: Sequence[str]) -> str:

@@ -5,11 +5,10 @@ word of the language is never a slip of another one.
 """
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
 from selfcorrect.dictionary import is_short_for, is_word
-from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
+from selfcorrect.names import LONGEST, is_plain, letters, words
 
 SAME: Final = 0.0
 ALIKE: Final = 0.1
@@ -67,16 +66,6 @@ def near_letters(one: str, other: str) -> bool:
         return first == second
     # What begins or ends with the other one may be a longer word, or one that was cut.
     return is_slip(*pair) and pair[0] not in pair[1] and pair[1] not in pair[0]
-
-
-def only_near(name: str, known: Iterable[str]) -> str | None:
-    """Return the one known name that is equal in words, else the one that is near, else None."""
-    names = list(known)
-    for is_alike in (same_words, near_letters):
-        found = [each for each in names if is_alike(name, each)]
-        if found:
-            return found[0] if len(found) == 1 else None
-    return None
 
 
 def is_slip(

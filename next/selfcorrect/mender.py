@@ -40,11 +40,6 @@ class MendedCall:
         """What the model reads of a call that may not run; empty for one that may."""
         return self.failure["for_model"] if self.failure else ""
 
-    @property
-    def partial(self) -> JSON:
-        """The arguments as far as they are repaired, which may not run yet."""
-        return self.args if self.failure is None else (self.failure.get("call") or {}).get("args")
-
 
 @dataclass(frozen=True, slots=True)
 class Mending:
@@ -115,9 +110,11 @@ class Mender:
         The forms are those of `history`. A message without a call is read as text. What a
         provider says of the end of the message counts as `finish_reason`.
         """
-        from selfcorrect.agents.history import read_message, stop_reason
+        from selfcorrect.agents.history import read_message, stop_reason_of
 
-        return self.call(read_message(message), **{"finish_reason": stop_reason(message), **beside})
+        return self.call(
+            read_message(message), **{"finish_reason": stop_reason_of(message), **beside}
+        )
 
     def history(self, messages: Sequence[Any]) -> Mending:
         """Make a thread valid: `value` is the thread, `changes` say what was wrong.

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from selfcorrect.agents.calls import with_calls
-from selfcorrect.agents.pairing import AnswerEntry, CallsEntry, pair
+from selfcorrect.agents.pairing import pair
 from selfcorrect.agents.thread import answer_to, open_calls, valid_thread
 
 
@@ -132,18 +132,16 @@ def test_any_thread_becomes_valid_once_and_for_all(thread):
     assert len([each for each in found if not isinstance(each, ToolMessage)]) == len(kept)
 
 
-@given(
-    st.lists(st.one_of(ids.map(AnswerEntry), st.lists(ids, min_size=1).map(tuple).map(CallsEntry)))
-)
+@given(st.lists(st.one_of(ids, st.lists(ids, min_size=1).map(tuple))))
 def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
     steps = pair(entries)
     used = [step.at for step in steps if step.call and step.at is not None]
     assert len(used) == len({*used})
-    asked = [call_id for each in entries if isinstance(each, CallsEntry) for call_id in each.ids]
+    asked = [call_id for each in entries if isinstance(each, tuple) for call_id in each]
     assert len([step for step in steps if step.call]) == len(asked)
     for at, entry in enumerate(entries):
-        before = [i for e in entries[:at] if isinstance(e, CallsEntry) for i in e.ids]
-        if isinstance(entry, AnswerEntry) and entry.id not in before:
+        before = [i for e in entries[:at] if isinstance(e, tuple) for i in e]
+        if isinstance(entry, str) and entry not in before:
             assert at not in used
 
 

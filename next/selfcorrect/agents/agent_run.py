@@ -1,65 +1,18 @@
 """What lasts as long as one run of an agent: its id, its tools, the counters of its policies."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final
 from uuid import uuid4
 
 from langchain_core.messages import ToolCall
 from langchain_core.tools import BaseTool
 
 from selfcorrect.agents.ending import Objection
-from selfcorrect.likeness import only_near
+from selfcorrect.policies.empty_answers import EmptyAnswerPolicy
+from selfcorrect.policies.unknown_tools import ToolNotFoundPolicy
 
 RUN: Final = "selfcorrect_run"
-_FEEDBACK = "Your last answer was empty. Answer the user, or call a tool."
-
-
-class NotFoundPolicy(Protocol):
-    """Says what the model reads when it names a tool that does not exist, or what is raised."""
-
-    def fresh(self) -> Self:
-        """Return the policy of one run."""
-        ...
-
-    def handle(self, requested: str, available: Sequence[str]) -> Any:
-        """Return `Feedback(message, suggestions)` or `Raise(error)`."""
-        ...
-
-    def on_tool_found(self) -> None:
-        """Take note that a name was found."""
-
-
-class EmptyPolicy(Protocol):
-    """Says what the model reads when its turn was blank."""
-
-    def fresh(self) -> Self:
-        """Return the policy of one run."""
-        ...
-
-    def handle(self) -> str | None:
-        """Return the text for the model; None leaves the blank turn."""
-        ...
-
-    def on_answer(self) -> None:
-        """Take note that a turn was not blank."""
-
-
-@dataclass
-class AskOnce:
-    """Asks once more; a second blank turn in a row is left to the middleware."""
-
-    blanks: int = 0
-
-    def fresh(self) -> "AskOnce":
-        return AskOnce()
-
-    def handle(self) -> str | None:
-        self.blanks += 1
-        return _FEEDBACK if self.blanks == 1 else None
-
-    def on_answer(self) -> None:
-        self.blanks = 0
 
 
 @dataclass
@@ -67,8 +20,8 @@ class AgentRun:
     """One run of an agent; it lives in memory only.
 
     Attributes:
-        not_found: The policy of this run for names that no tool has, or None.
-        empty: The policy of this run for blank turns.
+        not_found: The policy of this run for names that no tool has.
+        empty: The policy of this run for blank turns; without one, the model is asked once.
         id: The scope of the ledger, where the agent has no thread.
         offered: The tools that the model was offered last.
         structured: The names of the tools of which one must be called for the answer.
@@ -77,8 +30,8 @@ class AgentRun:
         objections: The reasons for which the model was asked again.
     """
 
-    not_found: NotFoundPolicy | None
-    empty: EmptyPolicy
+    not_found: ToolNotFoundPolicy
+    empty: EmptyAnswerPolicy | None
     id: str = field(default_factory=lambda: uuid4().hex)
     offered: tuple[BaseTool, ...] = ()
     structured: tuple[str, ...] = ()
@@ -91,36 +44,39 @@ class AgentRun:
         """The names that the model may call."""
         return [*(each.name for each in self.offered), *self.structured]
 
+    def note_made(self, written: ToolCall, made: ToolCall) -> None:
+        """Take note of a call that succeeded otherwise than the thread shows it."""
+        if (made["name"], made["args"]) != (written["name"], written["args"]):
+            self.made[written["id"] or ""] = made
+
     def may_ask(self, objection: Objection) -> bool:
         """Say whether the model is asked again; for each reason it is once in a run."""
         is_new = objection.reason not in self.objections
         self.objections.add(objection.reason)
         return is_new
 
-    def words_for(self, calls: Sequence[ToolCall]) -> dict[str, str]:
-        """Return the policy's words by call id, for the names that no tool has or is near to.
+    def words_for(
+        self, calls: Sequence[ToolCall], means_tool: Callable[[ToolCall], bool]
+    ) -> dict[str, str]:
+        """Return the policy's words by call id, for the calls whose names mean no tool.
 
         Several misses of one message count once, and none where another name is found.
 
         Raises:
             Exception: If the policy says so.
         """
-        if self.not_found is None or not calls or not (names := self.names):
+        if not calls or not (names := self.names):
             return {}
-        misses = [call for call in calls if not _resolves(call["name"], names)]
+        misses = [call for call in calls if call["name"] not in names and not means_tool(call)]
         counting = self.not_found
         if len(misses) < len(calls):
             self.not_found.on_tool_found()
             counting = self.not_found.fresh()
         words: dict[str, str] = {}
         for call in misses:
-            decision = counting.handle(call["name"], names)
+            decision: Any = counting.handle(call["name"], names)
             if (error := getattr(decision, "error", None)) is not None:
                 raise error
             words[call["id"] or ""] = decision.message
             counting = self.not_found.fresh()
         return words
-
-
-def _resolves(name: str, names: Sequence[str]) -> bool:
-    return name in names or only_near(name, names) is not None

@@ -1,14 +1,13 @@
 """What the messages of a thread say: answers to calls, the last turn, the last request."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.types import Command
 
 from selfcorrect.agents.ending import SOURCE
-from selfcorrect.model import JSON, JsonObject
+from selfcorrect.model import JSON
 from selfcorrect.tools.error_value import value_of_content
 from selfcorrect.tools.run import plain
 
@@ -17,26 +16,6 @@ PLACEHOLDER: Final = "(no answer)"
 NO_ANSWER: Final = "The model gave no answer."
 _ENDS: Final = ("terminal_kind", "rejected")
 _SILENT_BLOCKS: Final = ("text", "thinking", "redacted_thinking", "reasoning")
-
-
-def result_message(call: ToolCall, value: JSON) -> ToolMessage:
-    """Return the answer to a call whose result did not come from the tool just now."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return ToolMessage(text, name=call["name"], tool_call_id=call["id"])
-
-
-def failure_message(call: ToolCall, failure: JsonObject, words: str | None) -> ToolMessage:
-    """Return the answer to a call that failed; the report is its artifact.
-
-    Args:
-        call: The call as the model wrote it.
-        failure: The `FailureReport` as JSON.
-        words: What the model reads in place of the report's text, or None.
-    """
-    text = failure["for_model"] if words is None else words
-    return ToolMessage(
-        text, name=call["name"], tool_call_id=call["id"], status="error", artifact=failure
-    )
 
 
 def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:

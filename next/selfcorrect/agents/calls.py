@@ -1,24 +1,23 @@
 """The calls of one message: read from it, and written to every place where it holds them."""
 
-import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, ToolCall
 
-from selfcorrect.model import JSON, JsonDict, JsonObject
-from selfcorrect.reading.call_object import strict_json
+from selfcorrect.agents.forms import ANTHROPIC, CHAT, RESPONSES, ProviderForm, ThreadCall
+from selfcorrect.model import JsonDict
 
 _UNKNOWN: Final = "unknown"
-_ID_AND_ARGS: Final[Mapping[str, tuple[str, str]]] = {
-    "tool_use": ("id", "input"),  # Anthropic
-    "tool_call": ("id", "args"),  # LangChain
-    "invalid_tool_call": ("id", "args"),
-    "tool_call_chunk": ("id", "args"),
-    "function_call": ("call_id", "arguments"),  # OpenAI's responses
-    "function": ("id", "arguments"),  # OpenAI's chat
+_BLOCK: Final = ("tool_call", "invalid_tool_call", "tool_call_chunk")
+_FORMS: Final[Mapping[str, ProviderForm]] = {
+    "tool_use": ANTHROPIC,
+    "function_call": RESPONSES,
+    "function": CHAT,
+    **dict.fromkeys(_BLOCK, replace(ANTHROPIC, call=_BLOCK, args="args")),
 }
-"""Where a block of a type holds the id and the arguments of its call."""
+"""How LangChain, or the provider, writes the call of a block, by the type of the block."""
 _OF_MALFORMED: Final = ("error", "partial_json")
 
 
@@ -67,36 +66,18 @@ def _replace_blocks(
     left, made = list(new), []
     for block in blocks:
         kind = str(block.get("type")) if isinstance(block, dict) else ""
-        if kind not in _ID_AND_ARGS:
+        form = _FORMS.get(kind)
+        if form is None:
             made.append(block)
             continue
-        call_id = block.get(_ID_AND_ARGS[kind][0]) or ""
+        call_id = form.read(block).id
         pair = next((each for each in left if each[0] == call_id), None)
         if pair is not None:
             left.remove(pair)
-            made.append(_replace_call(block, kind, pair[1]))
+            kept = {key: item for key, item in block.items() if key not in _OF_MALFORMED}
+            kept["type"] = _BLOCK[0] if kind in _BLOCK else kind
+            made.append(form.write(kept, _written(pair[1])))
     return made, [call for _, call in left]
-
-
-def _replace_call(block: JsonDict, kind: str, call: ToolCall) -> JsonDict:
-    id_key, args_key = _ID_AND_ARGS[kind]
-    if kind == "function":
-        inner = _replace_arguments(block.get("function") or {}, args_key, call)
-        return {**block, id_key: call["id"], "function": inner}
-    kept = {key: item for key, item in block.items() if key not in _OF_MALFORMED}
-    if kind in ("invalid_tool_call", "tool_call_chunk"):
-        kept["type"] = "tool_call"
-    return _replace_arguments({**kept, id_key: call["id"]}, args_key, call)
-
-
-def _replace_arguments(holder: JsonObject, key: str, call: ToolCall) -> JsonDict:
-    """Return the holder with name and arguments; a text that says the same stays as it is."""
-    args: JSON = call["args"]
-    if key == "arguments":
-        text = holder.get(key)
-        is_same = isinstance(text, str) and strict_json(text) == args
-        args = text if is_same else json.dumps(args, ensure_ascii=False, default=str)
-    return {**holder, "name": call["name"], key: args}
 
 
 def _replace_raw(extra: JsonDict, new: Sequence[tuple[str, ToolCall]]) -> JsonDict:
@@ -104,5 +85,9 @@ def _replace_raw(extra: JsonDict, new: Sequence[tuple[str, ToolCall]]) -> JsonDi
     if raw := extra.get("tool_calls"):
         made["tool_calls"], _ = _replace_blocks([{"type": "function", **each} for each in raw], new)
     if (one := extra.get("function_call")) and new:
-        made["function_call"] = _replace_arguments(one, "arguments", new[0][1])
+        made["function_call"] = CHAT.write({"function": one}, _written(new[0][1]))["function"]
     return made
+
+
+def _written(call: ToolCall) -> ThreadCall:
+    return ThreadCall(call["id"] or "", call["name"], call["args"])

@@ -11,7 +11,7 @@ from selfcorrect.text import quote
 
 SOURCE: Final = "lc_source"
 """LangChain's key for who wrote a message, where it is no user."""
-_CALLS: Final = ("tool_calls", "tool_use", "function_call", "TOOL_CALL")
+_CALLS: Final = ("tool_calls", "tool_use", "function_call", "tool_call")
 """Stop reasons that promise a call."""
 _WORDS: Final[Mapping[str, str]] = {
     "unread": "Your text holds a call of {} that was not made. If it is meant, call the tool;"
@@ -20,6 +20,7 @@ _WORDS: Final[Mapping[str, str]] = {
     " tool, or answer the user.",
     "unstructured": "Your answer must be a call of {}. Give it in this form.",
     "failed": "",
+    "blank": "Your last answer was empty. Answer the user, or call a tool.",
     "repeated": "You made the same calls {} times in a row, and each answer was the same. Use the"
     " answer, or do something else.",
 }
@@ -34,12 +35,20 @@ class Objection:
     """Why the run does not end here.
 
     Attributes:
-        reason: `unread`, `promised`, `unstructured`, `failed` or `repeated`.
+        reason: A key of `_WORDS`.
         text: What the model reads; empty where the thread says it already.
     """
 
     reason: str
     text: str
+
+
+def _object(reason: str, slot: str = "") -> Objection:
+    return Objection(reason, _WORDS[reason].format(slot))
+
+
+BLANK: Final = _object("blank")
+"""The turn holds neither a text nor a call."""
 
 
 def may_end(
@@ -64,17 +73,16 @@ def may_end(
         return _object("failed") if has_failed else None
     if unread:
         return _object("unread", quote(unread))
-    if stop_reason in _CALLS:
+    if stop_reason and stop_reason.lower() in _CALLS:
         return _object("promised")
     if structured:
         return _object("unstructured", " or ".join(map(quote, structured)))
     return None
 
 
-def object_to_repeats(messages: Sequence[AnyMessage]) -> Objection | None:
-    """Return an objection where the model makes the same calls again and again."""
-    count = count_repeats(messages)
-    return _object("repeated", str(count)) if count >= MOST_REPEATS else None
+def object_to_repeats(count: int) -> Objection:
+    """Return an objection to calls that the model makes so often in a row."""
+    return _object("repeated", str(count))
 
 
 def count_repeats(messages: Sequence[AnyMessage]) -> int:
@@ -111,7 +119,3 @@ def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[object]:
             answers = []
         elif SOURCE not in message.additional_kwargs:
             return
-
-
-def _object(reason: str, slot: str = "") -> Objection:
-    return Objection(reason, _WORDS[reason].format(slot))

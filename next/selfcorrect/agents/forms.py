@@ -5,11 +5,13 @@ Loads no LangChain; its messages have a form of their own in `langchain_form`.
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
 
 from selfcorrect.agents.characters import has_half_characters, without_half_characters
+from selfcorrect.agents.pairing import Entry
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.reading.call_object import strict_json
 
@@ -49,39 +51,175 @@ class Unit:
     answers: str | None = None
     holder: JsonObject | None = None
 
-
-class ThreadForm(Protocol):
-    """How one kind of API writes a thread."""
-
     @property
-    def is_text(self) -> bool:
-        """Whether arguments are written as the text of an object."""
-        ...
+    def entry(self) -> Entry:
+        """What pairing sees of it."""
+        return tuple(call.id for call in self.calls) or self.answers
 
-    def clean(self, message: Any) -> Any:
+
+@dataclass(frozen=True, slots=True)
+class ProviderForm:
+    """Where an API writes the calls and the answers of a thread.
+
+    Attributes:
+        parts: The key of the list that holds the calls of a message.
+        call: What marks a call: a key that holds it, or its type.
+        answers: What marks an answer: a key that holds it, or its type or role.
+        args: The key of the arguments.
+        call_id: The key of the id of a call.
+        answer_id: The key of the same id in an answer.
+        lost: Makes an answer without its id, from the name of the tool and a text.
+        is_text: Whether arguments are written as the text of an object.
+        is_apart: Whether each answer is a message. If not, all answers to a turn stand together in
+            the next message, before anything else.
+        needs_id: Whether each call has an id; if not, an answer may name its tool instead.
+    """
+
+    parts: str
+    call: tuple[str, ...]
+    answers: tuple[str, ...]
+    args: str
+    call_id: str
+    answer_id: str
+    lost: Callable[[str, str], JsonDict]
+    is_text: bool = False
+    is_apart: bool = False
+    needs_id: bool = True
+
+    def holds(self, message: JsonObject) -> bool:
+        """Say whether a message shows that its thread has this form."""
+        marks = (*self.call, *self.answers)
+        # A message of the old chat API holds its call under `function_call`; it is no item.
+        is_item = _inner(message, marks) is message
+        return is_item or any(_inner(each, marks) for each in self._parts(message))
+
+    def clean(self, message: JsonObject) -> JsonObject:
         """Return a message without halves of characters; the same object where it has none."""
-        ...
-
-    def split(self, messages: Sequence[Any]) -> list[Unit]:
-        """Return the units of a thread."""
-        ...
-
-    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        """Return a turn with these calls in place of its own, one by one."""
-        ...
-
-    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
-        """Return an answer with the id of its call; without an item, an error with this text."""
-        ...
-
-    def join(self, units: Sequence[Unit]) -> list[Any]:
-        """Return the messages of units."""
-        ...
-
-
-class _JsonForm:
-    def clean(self, message: Any) -> Any:
         return without_half_characters(message) if has_half_characters(message) else message
+
+    def is_written(self, args: JSON) -> bool:
+        """Say whether arguments stand as this form wants them."""
+        if self.is_text:
+            return isinstance(args, str) and isinstance(strict_json(args), dict)
+        return isinstance(args, dict)
+
+    def split(self, messages: Sequence[JsonObject]) -> list[Unit]:
+        """Return the units of a thread."""
+        units: list[Unit] = []
+        open_ids: defaultdict[str, list[str]] = defaultdict(list)
+        for at, message in self._turns(messages):
+            parts = self._parts(message)
+            calls = tuple(self.read(each) for each in parts if _inner(each, self.call))
+            if calls:
+                open_ids.clear()
+            for call in calls:
+                open_ids[call.name].append(call.id)
+            rest = [each for each in parts if not _inner(each, self.answers)]
+            answers = [each for each in (message, *parts) if _inner(each, self.answers)]
+            holder = {key: item for key, item in message.items() if key != self.parts}
+            units += (Unit(at, p, (), self._answered(p, open_ids), holder) for p in answers)
+            if not answers:
+                units.append(Unit(at, message, calls))
+            elif rest:
+                units.append(Unit(at, {**message, self.parts: rest}, calls))
+        return units
+
+    def with_calls(self, item: JsonObject, calls: Sequence[ThreadCall]) -> JsonObject:
+        """Return a turn with these calls in place of its own, one by one."""
+        left = iter(calls)
+        made = [
+            self.write(each, next(left)) if _inner(each, self.call) else each
+            for each in self._parts(item)
+        ]
+        return {**item, self.parts: made}
+
+    def answer(self, item: JsonObject | None, call: ThreadCall, text: str) -> JsonObject:
+        """Return an answer with the id of its call; without an item, an error with this text."""
+        part = item or self.lost(call.name, text)
+        inner = _inner(part, self.answers) or {}
+        return _swap(part, inner, {**inner, self.answer_id: call.id}) if call.has_id else part
+
+    def join(self, units: Sequence[Unit]) -> list[JsonObject]:
+        """Return the messages of units."""
+        made: list[Any] = []
+        # Where the answers came from that the last message holds; none if it holds others.
+        places: set[int] = set()
+        for unit in units:
+            item = unit.item
+            if unit.answers is not None and not self.is_apart:
+                if not places:
+                    made.append({"role": "user", self.parts: []})
+                made[-1].update(unit.holder or {})
+                made[-1][self.parts].append(item)
+                places.add(unit.at)
+                continue
+            if unit.at in places:
+                item = {**item, self.parts: [*made.pop()[self.parts], *item[self.parts]]}
+            made.append(item)
+            places = set()
+        return made
+
+    def _turns(self, messages: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
+        yield from enumerate(messages)
+
+    def _parts(self, message: JsonObject) -> list[Any]:
+        found = message.get(self.parts)
+        return found if isinstance(found, list) else []
+
+    def _answered(self, part: JsonObject, open_ids: dict[str, list[str]]) -> str:
+        inner = _inner(part, self.answers) or {}
+        if self.needs_id or inner.get(self.answer_id):
+            return _text(inner.get(self.answer_id))
+        # An answer without an id belongs to a call without one, or to the first of its tool.
+        name = _text(inner.get("name"))
+        own, waiting = f"name:{name}", open_ids[name]
+        return own if own in waiting or not waiting else waiting.pop(0)
+
+    def read(self, part: JsonObject) -> ThreadCall:
+        """Return a call as it is written."""
+        inner = _inner(part, self.call) or {}
+        # A custom tool takes a text that is no arguments; Gemini leaves out empty ones.
+        empty: JSON = {} if not self.needs_id else "{}" if "custom" in part else None
+        name, call_id = inner.get("name"), (part if self.needs_id else inner).get(self.call_id)
+        has_id = self.needs_id or bool(call_id)
+        own = call_id if has_id else f"name:{_text(name)}"
+        return ThreadCall(_text(own), _text(name), inner.get(self.args, empty), has_id)
+
+    def write(self, part: JsonObject, call: ThreadCall) -> JsonObject:
+        """Return a written call with this id, name and arguments; a text that says them stays."""
+        inner = _inner(part, self.call) or {}
+        new = {**inner, "name": call.name} if call.name else dict(inner)
+        args: JSON = call.args
+        written = self.read(part).args
+        is_same = self.is_written(written) and object_of(written) == args
+        if self.is_text:
+            args = written if is_same else json.dumps(args, ensure_ascii=False, default=str)
+        if self.args in inner or not is_same:
+            new[self.args] = args
+        if call.has_id and not self.needs_id:
+            new[self.call_id] = call.id
+        made = _swap(part, inner, new)
+        return {**made, self.call_id: call.id} if self.needs_id else made
+
+
+class ResponsesForm(ProviderForm):
+    """OpenAI's responses: a flat list of items. Calls that follow each other are one turn."""
+
+    def join(self, units: Sequence[Unit]) -> list[JsonObject]:
+        messages = super().join(units)
+        return [item for each in messages for item in self._parts(each) or [each]]
+
+    def _turns(self, messages: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
+        # Thoughts may stand between the calls of a turn; behind the last call they are another's.
+        inside = (*self.call, "reasoning")
+        items = enumerate(messages)
+        for is_turn, group in groupby(items, lambda each: each[1].get("type") in inside):
+            run = list(group)
+            calls = [at for at, each in run if is_turn and _inner(each, self.call)]
+            size = calls[-1] + 1 - run[0][0] if calls else 0
+            if size:
+                yield run[0][0], {self.parts: [each for _, each in run[:size]]}
+            yield from run[size:]
 
 
 def object_of(args: JSON) -> JsonObject | None:
@@ -90,251 +228,62 @@ def object_of(args: JSON) -> JsonObject | None:
     return value if isinstance(value, dict) else {} if value in ("", None) else None
 
 
-def _rewrite(holder: JsonObject, id_key: str, args_key: str, call: ThreadCall) -> JsonDict:
-    """Return a call with another id and arguments; a text that says the same stays as it is."""
-    made = {**holder, id_key: call.id} if call.has_id else {**holder}
-    written = holder.get(args_key)
-    if args_key == "arguments":
-        same = isinstance(written, str) and strict_json(written) == call.args
-        made[args_key] = written if same else json.dumps(call.args, ensure_ascii=False)
-    elif args_key in holder or args_key != "args" or call.args:
-        # Gemini leaves out arguments where a tool takes none.
-        made[args_key] = call.args
-    return made
+def _inner(part: Any, marks: tuple[str, ...]) -> JsonObject | None:
+    """Return what a part holds of a call or an answer, or None if it is neither."""
+    if not isinstance(part, dict):
+        return None
+    found = next((part[key] for key in marks if isinstance(part.get(key), dict)), None)
+    return part if found is None and part.get("type", part.get("role")) in marks else found
 
 
-def _call(holder: JsonObject, call_id: JSON, args_key: str, *, has_id: bool = True) -> ThreadCall:
-    name, args = holder.get("name"), holder.get(args_key)
-    return ThreadCall(_text(call_id), _text(name), args, has_id)
+def _swap(part: JsonObject, old: JsonObject, new: JsonDict) -> JsonDict:
+    if old is part:
+        return new
+    return {key: new if value is old else value for key, value in part.items()}
 
 
 def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _dicts(value: JSON) -> list[JsonDict]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-@dataclass(frozen=True, slots=True)
-class ChatForm(_JsonForm):
-    """OpenAI's chat completions: calls beside the content, a message for each answer."""
-
-    is_text: bool = True
-
-    def split(self, messages: Sequence[Any]) -> list[Unit]:
-        return [self._unit(at, each) for at, each in enumerate(messages)]
-
-    def _unit(self, at: int, message: JsonObject) -> Unit:
-        if message.get("role") == "tool":
-            return Unit(at, message, answers=_text(message.get("tool_call_id")))
-        calls = _dicts(message.get("tool_calls")) if message.get("role") == "assistant" else []
-        return Unit(at, message, tuple(self._written(each) for each in calls))
-
-    def _written(self, call: JsonObject) -> ThreadCall:
-        inner = call.get("function")
-        if isinstance(inner, dict):
-            return _call(inner, call.get("id"), "arguments")
-        # A custom tool takes a text that is no arguments.
-        custom = call.get("custom")
-        name = custom.get("name") if isinstance(custom, dict) else ""
-        return ThreadCall(_text(call.get("id")), _text(name), "")
-
-    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        made = []
-        for old, call in zip(_dicts(item["tool_calls"]), calls, strict=True):
-            inner = old.get("function")
-            new = {**old, "id": call.id}
-            if isinstance(inner, dict):
-                new["function"] = _rewrite(inner, "", "arguments", _plain(call))
-            made.append(new)
-        return {**item, "tool_calls": made}
-
-    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
-        return {**(item or {"role": "tool", "content": text}), "tool_call_id": call.id}
-
-    def join(self, units: Sequence[Unit]) -> list[Any]:
-        return [unit.item for unit in units]
-
-
-def _plain(call: ThreadCall) -> ThreadCall:
-    """Return the call for a holder whose id stands elsewhere."""
-    return replace(call, has_id=False)
-
-
-@dataclass(frozen=True, slots=True)
-class ResponsesForm(_JsonForm):
-    """OpenAI's responses: a flat list of items. Calls that follow each other are one turn."""
-
-    is_text: bool = True
-    types: tuple[str, ...] = ("function_call", "function_call_output", "reasoning")
-
-    def split(self, messages: Sequence[Any]) -> list[Unit]:
-        units: list[Unit] = []
-        at = 0
-        while at < len(messages):
-            size = self._turn(messages[at:])
-            items = list(messages[at : at + max(1, size)])
-            kind, answers = items[0].get("type"), None
-            if kind == "function_call_output":
-                answers = _text(items[0].get("call_id"))
-            calls = [each for each in items if each.get("type") == "function_call"]
-            written = tuple(_call(each, each.get("call_id"), "arguments") for each in calls)
-            units.append(Unit(at, items, written, answers))
-            at += len(items)
-        return units
-
-    def _turn(self, items: Sequence[JsonObject]) -> int:
-        """Return how many items, from a call on, are one turn: thoughts may stand between calls."""
-        size = 0
-        for at, each in enumerate(items):
-            if each.get("type") == "function_call":
-                size = at + 1
-            elif at == 0 or each.get("type") != "reasoning":
-                break
-        return size
-
-    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        left = iter(calls)
-        return [
-            _rewrite(each, "call_id", "arguments", next(left))
-            if each.get("type") == "function_call"
-            else each
-            for each in item
-        ]
-
-    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
-        made = item[0] if item else {"type": "function_call_output", "output": text}
-        return [{**made, "call_id": call.id}]
-
-    def join(self, units: Sequence[Unit]) -> list[Any]:
-        return [item for unit in units for item in unit.item]
-
-
-@dataclass(frozen=True, slots=True)
-class PartsForm(_JsonForm):
-    """Anthropic and Gemini: calls and answers are parts of messages.
-
-    All answers to a turn stand together in the next message, before anything else.
-
-    Attributes:
-        parts: The key of the parts.
-        call: The keys of a call; a part is one if it has the first, or this type.
-        answer_keys: The same of an answer.
-        args: The key of the arguments.
-        id: The key of the id in an answer.
-        needs_id: Whether each call has an id; if not, an answer may name its tool instead.
-    """
-
-    parts: str
-    call: tuple[str, ...]
-    answer_keys: tuple[str, ...]
-    args: str
-    id: str
-    needs_id: bool
-    is_text: bool = False
-
-    @property
-    def blocks(self) -> tuple[str, ...]:
-        """The types of parts by which the form is known."""
-        return (*self.call, *self.answer_keys)
-
-    def split(self, messages: Sequence[Any]) -> list[Unit]:
-        units: list[Unit] = []
-        open_ids: defaultdict[str, list[str]] = defaultdict(list)
-        for at, message in enumerate(messages):
-            parts = message.get(self.parts)
-            if not isinstance(parts, list):
-                units.append(Unit(at, message))
-                continue
-            holder = {key: item for key, item in message.items() if key != self.parts}
-            calls = tuple(self._written(p) for p in parts if self._inner(p, self.call))
-            if calls:
-                open_ids.clear()
-                for each in calls:
-                    open_ids[each.name].append(each.id)
-            answers = [p for p in parts if self._inner(p, self.answer_keys)]
-            for part in answers:
-                found = self._answered(part, open_ids)
-                units.append(Unit(at, part, answers=found, holder=holder))
-            rest = [p for p in parts if not self._inner(p, self.answer_keys)]
-            if rest or not answers:
-                units.append(Unit(at, {**message, self.parts: rest}, calls))
-        return units
-
-    def _inner(self, part: Any, keys: tuple[str, ...]) -> JsonDict | None:
-        """Return what a part holds of a call or an answer, or None if it is neither."""
-        if not isinstance(part, dict):
-            return None
-        if part.get("type") in keys:
-            return part
-        return next((part[key] for key in keys if isinstance(part.get(key), dict)), None)
-
-    def _written(self, part: JsonObject) -> ThreadCall:
-        inner = self._inner(part, self.call) or {}
-        has_id = self.needs_id or bool(inner.get("id"))
-        call_id = inner.get("id") if has_id else f"name:{inner.get('name')}"
-        return _call(inner, call_id, self.args, has_id=has_id)
-
-    def _answered(self, part: JsonObject, open_ids: dict[str, list[str]]) -> str:
-        inner = self._inner(part, self.answer_keys) or {}
-        if self.needs_id or inner.get(self.id):
-            return _text(inner.get(self.id))
-        # An answer without an id belongs to a call without one, or to the first of its tool.
-        name = _text(inner.get("name"))
-        own, waiting = f"name:{name}", open_ids[name]
-        return own if own in waiting or not waiting else waiting.pop(0)
-
-    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        left, made = iter(calls), []
-        for part in item[self.parts]:
-            inner = self._inner(part, self.call)
-            if inner is None:
-                made.append(part)
-                continue
-            new = _rewrite(inner, "id", self.args, next(left))
-            made.append(new if inner is part else _swap(part, inner, new))
-        return {**item, self.parts: made}
-
-    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
-        if self.needs_id:
-            error = {"type": "tool_result", "content": text, "is_error": True}
-            return {**(item or error), self.id: call.id}
-        part = item or {self.answer_keys[0]: {"name": call.name, "response": {"error": text}}}
-        inner = self._inner(part, self.answer_keys) or {}
-        new = {**inner, self.id: call.id} if call.has_id else inner
-        return _swap(part, inner, new)
-
-    def join(self, units: Sequence[Unit]) -> list[Any]:
-        made: list[Any] = []
-        answers: list[Unit] = []
-        for unit in [*units, None]:
-            if unit is not None and unit.answers is not None:
-                answers.append(unit)
-                continue
-            parts = [each.item for each in answers]
-            holder = next((each.holder for each in answers if each.holder), None)
-            if unit is not None and answers and unit.at in {each.at for each in answers}:
-                made.append({**unit.item, self.parts: [*parts, *unit.item[self.parts]]})
-            else:
-                made += [{**(holder or {"role": "user"}), self.parts: parts}] if answers else []
-                made += [] if unit is None else [unit.item]
-            answers = []
-        return made
-
-
-def _swap(part: JsonObject, old: JsonDict, new: JsonDict) -> JsonDict:
-    return {key: new if value is old else value for key, value in part.items()}
-
-
-ANTHROPIC: Final = PartsForm(
-    "content", ("tool_use",), ("tool_result",), "input", "tool_use_id", needs_id=True
+CHAT: Final = ProviderForm(
+    "tool_calls",
+    ("function", "custom"),
+    ("tool",),
+    "arguments",
+    "id",
+    "tool_call_id",
+    lambda _, text: {"role": "tool", "content": text},
+    is_text=True,
+    is_apart=True,
 )
-GEMINI: Final = PartsForm(
+RESPONSES: Final = ResponsesForm(
+    "items",
+    ("function_call",),
+    ("function_call_output",),
+    "arguments",
+    "call_id",
+    "call_id",
+    lambda _, text: {"type": "function_call_output", "output": text},
+    is_text=True,
+    is_apart=True,
+)
+ANTHROPIC: Final = ProviderForm(
+    "content",
+    ("tool_use",),
+    ("tool_result",),
+    "input",
+    "id",
+    "tool_use_id",
+    lambda _, text: {"type": "tool_result", "content": text, "is_error": True},
+)
+GEMINI: Final = ProviderForm(
     "parts",
     ("functionCall", "function_call"),
     ("functionResponse", "function_response"),
     "args",
     "id",
+    "id",
+    lambda name, text: {"functionResponse": {"name": name, "response": {"error": text}}},
     needs_id=False,
 )

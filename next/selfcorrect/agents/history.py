@@ -7,29 +7,26 @@ decides which answer stands behind which call, and the form puts the units toget
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from selfcorrect.agents.forms import (
     ANTHROPIC,
+    CHAT,
     GEMINI,
-    ChatForm,
-    ResponsesForm,
+    RESPONSES,
+    ProviderForm,
     ThreadCall,
-    ThreadForm,
     Unit,
     object_of,
 )
-from selfcorrect.agents.pairing import (
-    LOST,
-    MALFORMED,
-    AnswerEntry,
-    CallsEntry,
-    Entry,
-    Step,
-    pair,
-)
+from selfcorrect.agents.pairing import LOST, MALFORMED, Step, pair
 from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety
-from selfcorrect.reading.call_object import strict_json
+
+if TYPE_CHECKING:
+    from selfcorrect.agents.langchain_form import LangChainForm
+
+
+Form: TypeAlias = "ProviderForm | LangChainForm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +44,21 @@ class ValidThread:
     changes: tuple[Change, ...]
 
 
-def make_valid(messages: Sequence[Any]) -> ValidThread:
+def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThread:
     """Return a thread made valid; pure, and a valid thread is unchanged.
 
     Ids are unique, arguments are objects, and directly behind each turn stands one answer to each
     of its calls: a missing answer says so, and an answer to no call is left out. Halves of
     characters are replaced.
+
+    Args:
+        messages: The thread.
+        form: How it is written; without it, its messages show it.
     """
-    form = form_of(messages)
+    form = form or form_of(messages)
     clean = [form.clean(each) for each in messages]
     units = form.split(clean)
-    steps = pair([_entry(unit) for unit in units])
+    steps = pair([unit.entry for unit in units])
     turns = {step.at: _own_calls(units[step.at or 0], step) for step in steps if not step.call}
     made = [_unit(step, units, turns, form) for step in steps]
     value = form.join(made)
@@ -69,27 +70,15 @@ def make_valid(messages: Sequence[Any]) -> ValidThread:
         for at, (old, new) in enumerate(zip(messages, clean, strict=True))
         if old is not new
     ]
-    changes += _changes(units, steps, turns, is_text=form.is_text)
+    changes += _changes(units, steps, turns, form)
     if not changes:
-        changes = [
-            Change(
-                "",
-                list(messages),
-                value,
-                Safety.EXACT,
-                "answers must name their calls and stand together",
-            )
-        ]
+        why = "answers must name their calls and stand together"
+        changes = [Change("", list(messages), value, Safety.EXACT, why)]
     return ValidThread(value, calls, tuple(changes))
 
 
 def read_message(message: JsonObject) -> list[JsonDict] | str:
-    """Return the calls of an assistant's message, whatever its form, or its text.
-
-    The calls of OpenAI's chat are returned as they are.
-    """
-    if message.get("tool_calls"):
-        return list(message["tool_calls"])
+    """Return the calls of an assistant's message, whatever its form, or its text."""
     items = message.get("output")
     messages = items if isinstance(items, list) else [message]
     units = form_of(messages).split(messages)
@@ -102,17 +91,27 @@ def read_message(message: JsonObject) -> list[JsonDict] | str:
     return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
-def stop_reason(message: JsonObject) -> str | None:
+def stop_reason_of(message: JsonObject) -> str | None:
     """Return why the provider ended a message, in the words of OpenAI's chat; None if unknown."""
     output = message.get("output")
     messages = output if isinstance(output, list) else [message]
     if any(each.get("refusal") for m in messages for each in (m, *_parts(m))):
         return "refusal"
-    said = next((message[key] for key in _STOPS if isinstance(message.get(key), str)), "").lower()
-    return "length" if said in ("max_tokens", "max_output_tokens") else said or None
+    details = message.get("incomplete_details") or {}
+    said = {**message, "reason": details.get("reason")}
+    reason = next((said[key] for key in _STOPS if isinstance(said.get(key), str)), "").lower()
+    return "length" if reason in _CUT else reason or None
 
 
-_STOPS: Final = ("finish_reason", "stop_reason", "finishReason")
+_STOPS: Final = (
+    "finish_reason",
+    "stop_reason",
+    "stopReason",
+    "finishReason",
+    "done_reason",
+    "reason",
+)
+_CUT: Final = ("max_tokens", "max_output_tokens", "model_length")
 
 
 def _parts(message: JsonObject) -> list[JsonDict]:
@@ -121,60 +120,55 @@ def _parts(message: JsonObject) -> list[JsonDict]:
     return [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
 
 
-def form_of(messages: Sequence[Any]) -> ThreadForm:
+def form_of(messages: Sequence[Any]) -> Form:
     """Return the form of a thread: what one of its messages shows."""
     for each in messages:
         if not isinstance(each, dict):
             from selfcorrect.agents.langchain_form import LangChainForm
 
             return LangChainForm()
-        if isinstance(each.get("parts"), list):
-            return GEMINI
-        if each.get("type") in ResponsesForm().types:
-            return ResponsesForm()
-        content = each.get("content")
-        blocks = content if isinstance(content, list) else []
-        if any(isinstance(b, dict) and b.get("type") in ANTHROPIC.blocks for b in blocks):
-            return ANTHROPIC
-    return ChatForm()
-
-
-def _entry(unit: Unit) -> Entry:
-    if unit.calls:
-        return CallsEntry(tuple(call.id for call in unit.calls))
-    return None if unit.answers is None else AnswerEntry(unit.answers)
+        for form in (RESPONSES, GEMINI, ANTHROPIC):
+            if form.holds(each):
+                return form
+    return CHAT
 
 
 def _own_calls(unit: Unit, step: Step) -> tuple[ThreadCall, ...]:
-    return tuple(
-        replace(call, id=own, args=object_of(call.args) or {})
-        for call, own in zip(unit.calls, step.ids, strict=True)
-    )
+    return tuple(map(_own_call, unit.calls, step.ids))
+
+
+def _own_call(call: ThreadCall, own: str) -> ThreadCall:
+    if call.id == own and isinstance(call.args, dict):
+        return call
+    return replace(call, id=own, args=object_of(call.args) or {})
 
 
 def _unit(
     step: Step,
     units: Sequence[Unit],
     turns: dict[int | None, tuple[ThreadCall, ...]],
-    form: ThreadForm,
+    form: Form,
 ) -> Unit:
     unit = Unit(-1, None) if step.at is None else units[step.at]
     if step.call is None:
         calls = turns[step.at]
-        return replace(unit, item=form.with_calls(unit.item, calls)) if calls else unit
+        item = form.with_calls(unit.item, calls) if calls else unit.item
+        return unit if item is unit.item else replace(unit, item=item)
     turn, index = step.call
     call = turns[turn][index]
     is_call = object_of(units[turn].calls[index].args) is not None
     item = form.answer(unit.item, call, LOST if is_call else MALFORMED)
-    return replace(unit, item=item, answers=call.id)
+    return unit if item is unit.item else replace(unit, item=item, answers=call.id)
+
+
+_MUST_BE_OBJECT: Final = "the arguments must be an object, in the form of this thread"
 
 
 def _changes(
     units: Sequence[Unit],
     steps: Sequence[Step],
     turns: dict[int | None, tuple[ThreadCall, ...]],
-    *,
-    is_text: bool,
+    form: Form,
 ) -> Iterator[Change]:
     """Yield what was changed, and why."""
     kept = [step.at for step in steps if step.at is not None]
@@ -186,14 +180,11 @@ def _changes(
             if old.has_id and old.id != new.id:
                 why = "another call has this id" if old.id else "the call has no id"
                 yield Change(path, old.id, new.id, Safety.EXACT, why)
-            if object_of(old.args) is None:
-                why = "the arguments are not an object"
-                yield Change(path, old.args, {}, Safety.LOSSY, why)
-            elif isinstance(old.args, str) != is_text or (
-                is_text and old.args and strict_json(old.args) != new.args
-            ):
-                why = f"the arguments must be {'the text of ' if is_text else ''}an object"
-                yield Change(path, old.args, new.args, Safety.EXACT, why)
+            if not form.is_written(old.args):
+                is_lost = object_of(old.args) is None
+                why = "the arguments are not an object" if is_lost else _MUST_BE_OBJECT
+                safety = Safety.LOSSY if is_lost else Safety.EXACT
+                yield Change(path, old.args, new.args, safety, why)
         if unit.answers is not None and at not in kept:
             why = "it answers no open call"
             yield Change(path, unit.item, ABSENT, Safety.LOSSY, why)

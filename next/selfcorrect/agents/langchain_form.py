@@ -1,14 +1,20 @@
-"""LangChain's messages as a form of threads; what it writes is what `valid_thread` writes."""
+"""LangChain's messages as a form of threads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.agents.calls import calls_of, with_calls
+from selfcorrect.agents.characters import has_half_characters, without_half_characters
 from selfcorrect.agents.forms import ThreadCall, Unit
-from selfcorrect.agents.thread import clean_message
+from selfcorrect.model import JSON
+
+_SENT: Final = frozenset(
+    ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls", "tool_call_id", "name")
+)
+"""What of a message goes to a provider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +24,13 @@ class LangChainForm:
     is_text: bool = False
 
     def clean(self, message: Any) -> Any:
-        return clean_message(message)
+        held = {part: each for part, each in vars(message).items() if part in _SENT}
+        if not has_half_characters(held):
+            return message
+        return message.model_copy(update=without_half_characters(held))
+
+    def is_written(self, args: JSON) -> bool:
+        return isinstance(args, dict)
 
     def split(self, messages: Sequence[Any]) -> list[Unit]:
         return [self._unit(at, each) for at, each in enumerate(messages)]

@@ -17,7 +17,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from selfcorrect.agents.agent_run import RUN, AgentRun, AskOnce, EmptyPolicy, NotFoundPolicy
+from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.answers import ends_agent, feedback_message
 from selfcorrect.agents.ending import (
     MOST_REPEATS,
@@ -26,7 +26,7 @@ from selfcorrect.agents.ending import (
     may_end,
     object_to_repeats,
 )
-from selfcorrect.agents.model_call import check, prepare, response_in
+from selfcorrect.agents.model_call import check, prepare
 from selfcorrect.agents.model_turn import (
     TURN,
     Turn,
@@ -34,14 +34,15 @@ from selfcorrect.agents.model_turn import (
     unread_messages,
     with_made_calls,
 )
+from selfcorrect.agents.provider_error import response_in
 from selfcorrect.agents.stream import tap_stream
-from selfcorrect.agents.tool_call import start_call, thread_of
-from selfcorrect.agents.tool_run import HostedLoops, ToolRun
+from selfcorrect.agents.tool_call import arun_call, run_call
+from selfcorrect.agents.tool_run import HostedLoops
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
-from selfcorrect.policies.unknown_tools import AutoCorrect
-from selfcorrect.setup import Options, build_loop
-from selfcorrect.walk import awalk, walk
+from selfcorrect.policies.empty_answers import EmptyAnswerPolicy
+from selfcorrect.policies.unknown_tools import AutoCorrect, ToolNotFoundPolicy
+from selfcorrect.setup import Options
 
 _UNBOUNDED: Final = 1 << 30
 """Without a policy the model is told of a wrong name as often as it writes one."""
@@ -60,8 +61,8 @@ class AgentOptions(Options, total=False):
         ask_person: Whether a question interrupts the agent; this needs a checkpointer.
     """
 
-    tool_not_found: NotFoundPolicy | None
-    on_empty: EmptyPolicy | None
+    tool_not_found: ToolNotFoundPolicy | None
+    on_empty: EmptyAnswerPolicy | None
     on_trail: Callable[[JsonDict], object] | None
     ask_person: bool
 
@@ -108,11 +109,11 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         for name in given:
             if name not in AgentOptions.__annotations__:
                 raise GraphSetupError(unknown_name("option", name, AgentOptions.__annotations__))
-        self._not_found: NotFoundPolicy | None = given.pop("tool_not_found", None)
-        self._on_empty: EmptyPolicy | None = given.pop("on_empty", None)
-        self._on_trail = given.pop("on_trail", None)
-        ask_person = bool(given.pop("ask_person", False))
-        self._loops = HostedLoops(build_loop((), given), ask_person=ask_person)
+        self._not_found: ToolNotFoundPolicy | None = given.pop("tool_not_found", None)
+        self._on_empty: EmptyAnswerPolicy | None = given.pop("on_empty", None)
+        ask_person, on_trail = given.pop("ask_person", False), given.pop("on_trail", None)
+        shared = cast("Options", given)
+        self._loops = HostedLoops(shared, ask_person=ask_person, on_trail=on_trail)
 
     @hook_config(can_jump_to=["end"])
     def before_model(
@@ -128,10 +129,11 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         update: dict[str, Any] = {} if RUN in state else {RUN: run}
         starts = state[TURN]["starts"] if TURN in state else {}
         changed = [*with_made_calls(messages, run.made), *unread_messages(messages, starts)]
-        if (objection := object_to_repeats(messages)) is not None:
+        if (count := count_repeats(messages)) >= MOST_REPEATS:
+            objection = object_to_repeats(count)
             if run.may_ask(objection):
                 changed.append(feedback_message(objection.text))
-            elif (count := count_repeats(messages)) >= MOST_REPEATS + 3:
+            elif count >= MOST_REPEATS + 3:
                 changed.append(AIMessage(REPEATED.format(count)))
                 update["jump_to"] = "end"
         return {**update, "messages": changed} if changed else update or None
@@ -200,12 +202,8 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
     ) -> ToolMessage | Command[Any]:
         """Walk the loop with one call; return its one answer."""
-        run = start_call(request, handler, self._loops, thread_of(request.state), is_async=False)
-        if isinstance(run, ToolMessage):
-            return run
-        with run.hosted():
-            run.out = walk(run.loop, run.given)
-        return self._end(request, run)
+        answer = run_call(request, handler, self._loops, request.state)
+        return cast("ToolMessage | Command[Any]", answer)
 
     async def awrap_tool_call(
         self,
@@ -213,21 +211,9 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
         """Like `wrap_tool_call`."""
-        run = start_call(request, handler, self._loops, thread_of(request.state), is_async=True)
-        if isinstance(run, ToolMessage):
-            return run
-        with run.hosted():
-            run.out = await awalk(run.loop, run.given)
-        return self._end(request, run)
+        answer = await arun_call(request, handler, self._loops, request.state)
+        return cast("ToolMessage | Command[Any]", answer)
 
     def _new_run(self) -> AgentRun:
         not_found = (self._not_found or AutoCorrect(max_retries=_UNBOUNDED)).fresh()
-        return AgentRun(not_found, (self._on_empty or AskOnce()).fresh())
-
-    def _end(self, request: ToolCallRequest, run: ToolRun) -> ToolMessage | Command[Any]:
-        if self._on_trail is not None:
-            self._on_trail(run.record())
-        agent_run: AgentRun | None = request.state.get(RUN)
-        if agent_run and run.made_otherwise():
-            agent_run.made[request.tool_call["id"] or ""] = run.call
-        return cast("ToolMessage | Command[Any]", run.answer())
+        return AgentRun(not_found, self._on_empty.fresh() if self._on_empty else None)

@@ -9,7 +9,6 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.provider_error import text_in
 from selfcorrect.agents.stream import StreamTap
 from selfcorrect.agents.text_calls import TOOL_CHOICE
 from selfcorrect.agents.thread import valid_thread
@@ -30,15 +29,6 @@ def prepare(request: ModelRequest[Any]) -> ModelRequest[Any]:
     if is_same and len(thread) == len(request.messages):
         return request
     return request.override(messages=thread)
-
-
-def response_in(error: Exception, request: ModelRequest[Any]) -> ModelResponse[Any]:
-    """Return what the model wrote, where its provider's error holds it; else raise the error."""
-    names = {each.name for each in request.tools if isinstance(each, BaseTool)}
-    text = text_in(error, names.__contains__)
-    if text is None:
-        raise error
-    return ModelResponse(result=[AIMessage(text)])
 
 
 def check(

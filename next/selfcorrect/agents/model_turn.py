@@ -1,13 +1,14 @@
 """What the model answered: its calls are made readable; a turn without one may not be the end."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final, TypedDict
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.agent_run import AgentRun, AskOnce
+from selfcorrect.agents.agent_run import AgentRun
 from selfcorrect.agents.answers import (
     NO_ANSWER,
     PLACEHOLDER,
@@ -16,26 +17,19 @@ from selfcorrect.agents.answers import (
     last_turn,
 )
 from selfcorrect.agents.calls import calls_of, with_calls
-from selfcorrect.agents.ending import SOURCE, may_end
-from selfcorrect.agents.text_calls import TextTurn, may_hold_call, read_text_calls, stop_reason
+from selfcorrect.agents.ending import BLANK, SOURCE, may_end
+from selfcorrect.agents.text_calls import (
+    Readable,
+    Start,
+    may_hold_call,
+    read_text_calls,
+    stop_reason,
+)
 from selfcorrect.agents.thread import open_calls
 from selfcorrect.agents.tool_run import HostedLoops
-from selfcorrect.model import JsonDict
 from selfcorrect.text import quote
 
 TURN: Final = "selfcorrect_turn"
-
-
-class Start(TypedDict):
-    """What the loop starts from, where it is not the call as the thread shows it.
-
-    Attributes:
-        shown: The arguments in the thread; others mean that somebody has edited the call.
-        given: The call with its arguments as text, or the text that holds the call.
-    """
-
-    shown: JsonDict
-    given: JsonDict
 
 
 class Turn(TypedDict):
@@ -59,18 +53,21 @@ def take_turn(
         return None
     if is_blank(turn):
         return _after_blank(turn, run)
-    run.empty.on_answer()
+    run.objections.discard(BLANK.reason)
+    if run.empty is not None:
+        run.empty.on_answer()
     readable, starts = with_readable_calls(turn)
     if not readable.tool_calls:
         found = _calls_in_text(turn, messages, run, loops)
         if isinstance(found, str):
             return _end_or_ask(messages, run, found)
-        readable, starts = found.message, _starts_of(found)
-    known = Turn(starts=starts, words=run.words_for(open_calls([readable, *behind])))
+        readable, starts = found
+    words = run.words_for(open_calls([readable, *behind]), partial(_means_tool, run, loops))
+    known = Turn(starts=starts, words=words)
     return {TURN: known} if readable is turn else {TURN: known, "messages": [readable]}
 
 
-def with_readable_calls(message: AIMessage) -> tuple[AIMessage, dict[str, Start]]:
+def with_readable_calls(message: AIMessage) -> Readable:
     """Return the message with every malformed call as a call, and where the loop starts from.
 
     Each call gets an id of its own. The arguments of a malformed call are empty in the thread; the
@@ -127,16 +124,27 @@ def with_made_calls(
 
 
 def _after_blank(turn: AIMessage, run: AgentRun) -> dict[str, Any] | None:
-    feedback = run.empty.handle()
+    if run.empty is None:
+        feedback = BLANK.text if run.may_ask(BLANK) else None
+    else:
+        feedback = run.empty.handle()
     if feedback is not None:
         asked = [_with_text(turn, PLACEHOLDER), feedback_message(feedback)]
         return {"messages": asked, "jump_to": "model"}
-    return {"messages": [_with_text(turn, NO_ANSWER)]} if isinstance(run.empty, AskOnce) else None
+    return None if run.empty else {"messages": [_with_text(turn, NO_ANSWER)]}
+
+
+def _means_tool(run: AgentRun, loops: HostedLoops, call: ToolCall) -> bool:
+    """Say whether the loop would make the call under the name of an offered tool."""
+    from selfcorrect.repairs.tools import match_tool, takes_repaired
+
+    tools = loops.loop_with(run.offered).context.tools
+    return match_tool(call["name"], call["args"], tools, takes_repaired) is not None
 
 
 def _calls_in_text(
     turn: AIMessage, messages: Sequence[AnyMessage], run: AgentRun, loops: HostedLoops
-) -> TextTurn | str:
+) -> Readable | str:
     """Return the turn with the calls of its text, or the tool of one that was not read."""
     if run.has_answer or not may_hold_call(turn, run.names):
         return ""
@@ -154,11 +162,6 @@ def _end_or_ask(messages: Sequence[AnyMessage], run: AgentRun, unread: str) -> d
     if objection is None or not run.may_ask(objection):
         return known
     return {**known, "messages": [feedback_message(objection.text)], "jump_to": "model"}
-
-
-def _starts_of(found: TextTurn) -> dict[str, Start]:
-    shown = {call["id"] or "": call["args"] for call in found.message.tool_calls}
-    return {key: Start(shown=shown[key], given=given) for key, given in found.given.items()}
 
 
 def _calls_made(messages: Sequence[AnyMessage]) -> list[ToolCall]:

@@ -11,22 +11,9 @@ MALFORMED: Final = "This call was not made: its arguments are not a JSON object.
 """What stands in the place of an answer that is missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallsEntry:
-    """A message with calls: their ids, empty where one has none."""
-
-    ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerEntry:
-    """A message that answers the call with this id."""
-
-    id: str
-
-
-Entry: TypeAlias = CallsEntry | AnswerEntry | None
-"""What pairing sees of a message; None: it neither calls nor answers."""
+Entry: TypeAlias = tuple[str, ...] | str | None
+"""What pairing sees of a message: the ids of its calls, empty where one has none; the id of the
+call that it answers; or None, if it neither calls nor answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +37,13 @@ def pair(entries: Sequence[Entry]) -> list[Step]:
     An answer belongs to the nearest call before it that has its id and no answer yet. An answer
     to no call is left out.
 
-    >>> [step.ids for step in pair([CallsEntry(("a",)), CallsEntry(("a",)), AnswerEntry("a")])]
+    >>> [step.ids for step in pair([("a",), ("a",), "a"])]
     [('a',), ('a',), ('a_2',), ('a_2',)]
     """
-    answers, ids = find_answers(entries), _own_ids(entries)
+    answers, ids = _find_answers(entries), _own_ids(entries)
     steps: list[Step] = []
     for at, entry in enumerate(entries):
-        if isinstance(entry, AnswerEntry):
+        if isinstance(entry, str):
             continue
         own = ids.get(at, ())
         steps.append(Step(at, own))
@@ -67,23 +54,23 @@ def pair(entries: Sequence[Entry]) -> list[Step]:
     return steps
 
 
-def find_answers(entries: Sequence[Entry]) -> dict[tuple[int, int], int]:
+def _find_answers(entries: Sequence[Entry]) -> dict[tuple[int, int], int]:
     """Return where the answer of each answered call stands, by place and index of the call."""
     waiting: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     found: dict[tuple[int, int], int] = {}
     for at, entry in enumerate(entries):
-        if isinstance(entry, CallsEntry):
+        if isinstance(entry, tuple):
             # Of calls that share an id, the last message comes first, and in it the first call.
-            for index in reversed(range(len(entry.ids))):
-                waiting[entry.ids[index]].append((at, index))
-        elif entry is not None and waiting[entry.id]:
-            found[waiting[entry.id].pop()] = at
+            for index in reversed(range(len(entry))):
+                waiting[entry[index]].append((at, index))
+        elif entry is not None and waiting[entry]:
+            found[waiting[entry].pop()] = at
     return found
 
 
 def _own_ids(entries: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
     """Return the ids by place: an id that is empty or used before is replaced by a new one."""
-    calling = {at: entry.ids for at, entry in enumerate(entries) if isinstance(entry, CallsEntry)}
+    calling = {at: entry for at, entry in enumerate(entries) if isinstance(entry, tuple)}
     taken = {call_id for ids in calling.values() for call_id in ids}
     used: set[str] = set()
     numbers: defaultdict[str, int] = defaultdict(lambda: 1)

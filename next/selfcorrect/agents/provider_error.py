@@ -1,7 +1,11 @@
 """The call that a provider's error holds: what the model wrote, and the provider could not read."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
+
+from langchain.agents.middleware.types import ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage
+from langchain_core.tools import BaseTool
 
 from selfcorrect.reading.choose import Chosen, read_text
 
@@ -9,19 +13,19 @@ _DEPTH: Final = 4
 _MOST: Final = 50
 
 
-def text_in(error: Exception, is_tool: Callable[[str], bool]) -> str | None:
-    """Return the text in an error's body that is a call of an offered tool and nothing else.
+def response_in(error: Exception, request: ModelRequest[Any]) -> ModelResponse[Any]:
+    """Return what the model wrote, where its provider's error holds it; else raise the error.
 
-    Args:
-        error: What a client of a provider raised.
-        is_tool: Whether a name is the name of a tool.
+    It is a text in the error's body that is calls of offered tools and nothing else.
     """
+    names = {each.name for each in request.tools if isinstance(each, BaseTool)}
     for text in _texts(getattr(error, "body", None), _DEPTH):
-        chosen = read_text(text, is_tool)
+        chosen = read_text(text, names.__contains__)
         if isinstance(chosen, Chosen) and not chosen.around:
-            names = [call.name for call in chosen.calls]
-            return text if all(map(is_tool, names)) else None
-    return None
+            if names.issuperset(call.name for call in chosen.calls):
+                return ModelResponse(result=[AIMessage(text)])
+            break
+    raise error
 
 
 def _texts(value: Any, depth: int) -> Iterator[str]:

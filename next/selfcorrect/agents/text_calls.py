@@ -1,14 +1,14 @@
 """Calls that a model wrote as text in place of calling: read where the policy lets it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 from unicodedata import normalize
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, ToolCall
 
+from selfcorrect.agents.history import stop_reason_of
 from selfcorrect.context import RunContext
 from selfcorrect.model import JSON, Call, JsonDict
 from selfcorrect.names import letters, same_words
@@ -19,23 +19,24 @@ if TYPE_CHECKING:
 
 TOOL_CHOICE: Final = "tool_choice"
 """Where the metadata of a turn says that no call was allowed in it."""
-_REASONS: Final = ("finish_reason", "stop_reason", "stopReason", "done_reason")
-_CUT: Final = ("length", "max_tokens", "max_output_tokens", "model_length")
 _OPENERS: Final = re.compile(r"[{<(\[]")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class TextTurn:
-    """A turn whose text held calls.
+class Start(TypedDict):
+    """What the loop starts from, where it is not the call as the thread shows it.
 
     Attributes:
-        message: The turn with its calls; their text is taken out of its content.
-        given: What the loop starts from, by call id.
+        shown: The arguments in the thread; others mean that somebody has edited the call.
+        given: The call with its arguments as text, or the text that holds the call.
     """
 
-    message: AIMessage
-    given: Mapping[str, JsonDict]
+    shown: JsonDict
+    given: JsonDict
+
+
+Readable: TypeAlias = tuple[AIMessage, dict[str, Start]]
+"""A turn with calls that can be read, and what the loop starts from, by call id."""
 
 
 def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
@@ -49,8 +50,10 @@ def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
 
 def read_text_calls(
     turn: AIMessage, context: RunContext, *, made: Sequence[ToolCall] = (), may_call: bool = True
-) -> TextTurn | str:
+) -> Readable | str:
     """Return the turn with the calls of its text; else the tool of a call that was not read.
+
+    The text of the calls is taken out of its content.
 
     Args:
         turn: A turn without a call.
@@ -64,7 +67,7 @@ def read_text_calls(
         return ""
     from selfcorrect.reading.choose import Chosen, NoCall, may_read, read_text
 
-    chosen = read_text(text, context.offers, "length" if is_cut(reason) else reason)
+    chosen = read_text(text, context.offers, reason)
     if isinstance(chosen, NoCall):
         return ""
     if not isinstance(chosen, Chosen):
@@ -82,18 +85,9 @@ def read_text_calls(
 
 def stop_reason(turn: AIMessage) -> str | None:
     """Return why the model stopped writing, if its provider says so; a refusal comes first."""
-    blocks = turn.content if isinstance(turn.content, list) else []
-    refusals = (each.get("refusal") for each in blocks if isinstance(each, dict))
-    if turn.additional_kwargs.get("refusal") or any(refusals):
-        return "refusal"
-    said = turn.response_metadata
-    found = next((said[key] for key in _REASONS if said.get(key)), None)
-    return found or (said.get("incomplete_details") or {}).get("reason")
-
-
-def is_cut(reason: str | None) -> bool:
-    """Say whether the model stopped at a limit of tokens."""
-    return reason is not None and reason.lower() in _CUT
+    return stop_reason_of(
+        {**turn.additional_kwargs, **turn.response_metadata, "content": turn.content}
+    )
 
 
 def _is_account(chosen: "Chosen", made: Sequence[ToolCall], context: RunContext) -> bool:
@@ -110,16 +104,16 @@ def _key(name: str, args: JSON, context: RunContext) -> str:
     return context.key_of(Call(tool, args if isinstance(args, dict) else {"": args}))
 
 
-def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> TextTurn:
+def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
     calls: list[ToolCall] = []
-    given: dict[str, JsonDict] = {}
+    starts: dict[str, Start] = {}
     for index, each in enumerate(chosen.calls):
         is_plain = isinstance(each.arguments, dict) and not each.positional
         call_id, args = f"call_{uuid4().hex[:12]}", each.arguments if is_plain else {}
         calls.append(ToolCall(name=each.name, args=args, id=call_id, type="tool_call"))
-        given[call_id] = {"raw": turn.text, "index": index}
+        starts[call_id] = Start(shown=args, given={"raw": turn.text, "index": index})
     update = {"tool_calls": calls, "content": _without_text(turn, chosen.around)}
-    return TextTurn(turn.model_copy(update=update), given)
+    return turn.model_copy(update=update), starts
 
 
 def _without_text(turn: AIMessage, around: str) -> str | list[Any]:

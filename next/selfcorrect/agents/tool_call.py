@@ -1,63 +1,80 @@
 """What a tool answered: one call of a turn, from the thread into the loop and back."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import AnyMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.answers import last_request, last_turn
 from selfcorrect.agents.model_turn import TURN, Turn
-from selfcorrect.agents.text_calls import TOOL_CHOICE, is_cut, stop_reason
+from selfcorrect.agents.text_calls import TOOL_CHOICE, stop_reason
 from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
 from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.walk import awalk, walk
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """What a host knows around a call.
-
-    Attributes:
-        messages: The thread; each call of its last turn has an id of its own.
-        turn: What is known of the calls of that turn.
-        run: The run of the agent, where the host is one.
-    """
-
-    messages: Sequence[AnyMessage]
-    turn: Turn
-    run: AgentRun | None = None
-
-
-def thread_of(state: JsonObject) -> Thread:
-    """Return what the state of an agent says around a call."""
-    known: Turn = state.get(TURN) or Turn(starts={}, words={})
-    return Thread(state["messages"], known, state.get(RUN))
-
-
-def start_call(
+def run_call(
     request: ToolCallRequest,
     handler: Callable[[ToolCallRequest], Any],
     loops: HostedLoops,
-    thread: Thread,
+    state: JsonObject,
+) -> Any:
+    """Walk the loop with one call; return its one answer.
+
+    Args:
+        request: The call.
+        handler: LangChain's own, which runs the tool.
+        loops: The loops of the host.
+        state: What the host knows around the call: `messages`, in which each call of the last
+            turn has an id of its own; where it knows them, `TURN` and `RUN`.
+    """
+    run = _start(request, handler, loops, state, is_async=False)
+    if isinstance(run, ToolMessage):
+        return run
+    with run.hosted():
+        run.out = walk(run.loop, run.given)
+    return _end(run, loops, state)
+
+
+async def arun_call(
+    request: ToolCallRequest,
+    handler: Callable[[ToolCallRequest], Any],
+    loops: HostedLoops,
+    state: JsonObject,
+) -> Any:
+    """Like `run_call`."""
+    run = _start(request, handler, loops, state, is_async=True)
+    if isinstance(run, ToolMessage):
+        return run
+    with run.hosted():
+        run.out = await awalk(run.loop, run.given)
+    return _end(run, loops, state)
+
+
+def _start(
+    request: ToolCallRequest,
+    handler: Callable[[ToolCallRequest], Any],
+    loops: HostedLoops,
+    state: JsonObject,
     *,
     is_async: bool,
 ) -> ToolRun | ToolMessage:
     """Return the run of a call, or the answer that the call has already."""
-    call, messages = request.tool_call, thread.messages
+    call, messages = request.tool_call, state["messages"]
     if (answer := answer_to(call["id"], messages)) is not None:
         return answer
+    known: Turn = state.get(TURN) or Turn(starts={}, words={})
     turn, behind = last_turn(messages)
     call_id = call["id"] or ""
     start: JsonDict = {"call": {"name": call["name"], "args": call["args"], "id": call_id}}
     # Another middleware, or a person, may have edited the call already.
-    written = thread.turn["starts"].get(call_id)
+    written = known["starts"].get(call_id)
     if written and written["shown"] == call["args"]:
         start = written["given"]
-    reason = stop_reason(turn) if turn else None
     # Where messages have no ids, the same call in a later message is another one.
     message_id = turn.id if turn and turn.id else f"#{len(messages) - len(behind)}"
     if "raw" in start:
@@ -68,12 +85,21 @@ def start_call(
         "message_id": message_id,
         "request": last_request(messages),
         "messages": messages,
-        "finish_reason": "length" if is_cut(reason) else reason,
+        "finish_reason": stop_reason(turn) if turn else None,
         TOOL_CHOICE: turn.response_metadata.get(TOOL_CHOICE) if turn else None,
-        "task_id": _scope(request, thread.run),
+        "task_id": _scope(request, state.get(RUN)),
     }
     loop = loops.loop_for(request, is_async=is_async)
-    return ToolRun(loop, given, request, handler, thread.turn["words"].get(call_id))
+    return ToolRun(request, handler, loop, given, known["words"].get(call_id))
+
+
+def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
+    if loops.on_trail is not None:
+        loops.on_trail(run.record())
+    agent_run: AgentRun | None = state.get(RUN)
+    if agent_run is not None and run.made is not None and "result" in run.out:
+        agent_run.note_made(run.request.tool_call, run.made)
+    return run.answer()
 
 
 def _scope(request: ToolCallRequest, run: AgentRun | None) -> str:

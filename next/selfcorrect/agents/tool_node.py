@@ -1,6 +1,7 @@
 """`SelfCorrectingToolNode`: the tool node of graphs that are built by hand with LangGraph."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from operator import or_
@@ -17,13 +18,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from selfcorrect.agents.answers import last_turn
-from selfcorrect.agents.model_turn import Turn, with_readable_calls
+from selfcorrect.agents.model_turn import TURN, Turn, with_readable_calls
 from selfcorrect.agents.thread import answer_to, open_calls
-from selfcorrect.agents.tool_call import Thread, start_call
-from selfcorrect.agents.tool_run import HostedLoops, ToolRun
-from selfcorrect.model import JsonDict
-from selfcorrect.setup import Options, build_loop
-from selfcorrect.walk import awalk, walk
+from selfcorrect.agents.tool_call import arun_call, run_call
+from selfcorrect.agents.tool_run import HostedLoops
+from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.setup import Options
 
 _Kind = Literal["list", "dict", "tool_calls"]
 _WITH_CONTEXT: Final = "tool_call_with_context"
@@ -84,34 +84,25 @@ class SelfCorrectingToolNode(ToolNode):
             wrap_tool_call=self._walk,
             awrap_tool_call=self._awalk,
         )
-        self._loops = HostedLoops(build_loop((), options), ask_person=ask_person)
+        self._loops = HostedLoops(options, ask_person=ask_person, on_trail=on_trail)
         # Unusable tools are found here, not by the first call.
         self._loops.loop_with(list(self.tools_by_name.values()))
-        self._on_trail = on_trail
         self._tasks = _task_graph(self._run_task, self._arun_task)
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
-        turn = self._read(input, config, runtime)
-        token = _TURN.set(turn)
-        try:
+        with self._read(input, config, runtime) as turn:
             if len(turn.calls) > 1:
                 found = self._tasks.invoke({"outputs": {}}, config)["outputs"]
             else:
                 found = {key: self._call(key, config) for key in turn.calls}
-        finally:
-            _TURN.reset(token)
         return self._join(turn, found)
 
     async def _afunc(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
-        turn = self._read(input, config, runtime)
-        token = _TURN.set(turn)
-        try:
+        with self._read(input, config, runtime) as turn:
             if len(turn.calls) > 1:
                 found = (await self._tasks.ainvoke({"outputs": {}}, config))["outputs"]
             else:
                 found = {key: await self._acall(key, config) for key in turn.calls}
-        finally:
-            _TURN.reset(token)
         return self._join(turn, found)
 
     def _parse_input(self, input: Any) -> tuple[list[ToolCall], _Kind]:  # noqa: A002
@@ -119,22 +110,34 @@ class SelfCorrectingToolNode(ToolNode):
         # One call of ours is checked by the form that the whole input had.
         return calls, input.get("kind", kind) if isinstance(input, dict) else kind
 
-    def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
+    @contextmanager
+    def _read(
+        self, given: Any, config: RunnableConfig, runtime: Runtime[Any]
+    ) -> Iterator["_NodeTurn"]:
+        """Read what the node got; inside, its calls find it."""
         calls, kind = super()._parse_input(given)
         state = self._extract_state(given, config)
         messages = _messages_in(state, self._messages_key)
+        known: JsonDict = {"messages": messages}
+        renewed = None
         turn, behind = last_turn(messages)
-        thread, renewed = Thread(messages, Turn(starts={}, words={})), None
         if turn is not None:
             readable, starts = with_readable_calls(turn)
             before = messages[: len(messages) - len(behind) - 1]
-            thread = Thread([*before, readable, *behind], Turn(starts=starts, words={}))
+            thread = [*before, readable, *behind]
+            known = {"messages": thread, TURN: Turn(starts=starts, words={})}
             # Without an id the message would be added, not replaced.
             renewed = readable if readable is not turn and turn.id else None
         if kind == "tool_calls":
+            renewed = None
             own = [each for each in calls if answer_to(each["id"], messages) is None]
-            return _NodeTurn(_by_id(own), kind, state, runtime, thread)
-        return _NodeTurn(_by_id(open_calls(thread.messages)), kind, state, runtime, thread, renewed)
+        else:
+            own = open_calls(known["messages"])
+        token = _TURN.set(_NodeTurn(_by_id(own), kind, state, runtime, known, renewed))
+        try:
+            yield _TURN.get()
+        finally:
+            _TURN.reset(token)
 
     def _join(self, turn: "_NodeTurn", found: Mapping[str, Any]) -> Any:
         """Return what the calls came to, in the form of the input."""
@@ -160,46 +163,24 @@ class SelfCorrectingToolNode(ToolNode):
         return await super()._afunc(turn.one(call_id), turn.hosted(config), turn.runtime)
 
     def _run_task(self, call_id: str, config: RunnableConfig) -> JsonDict:
-        try:
-            return {"outputs": {call_id: self._call(call_id, config)}}
-        except GraphBubbleUp:
-            raise
-        except Exception as error:
-            # Raised here, it would cancel the other calls.
-            _TURN.get().errors.append(error)
-            return {}
+        outputs = {}
+        with _TURN.get().keep_errors():
+            outputs[call_id] = self._call(call_id, config)
+        return {"outputs": outputs}
 
     async def _arun_task(self, call_id: str, config: RunnableConfig) -> JsonDict:
-        try:
-            return {"outputs": {call_id: await self._acall(call_id, config)}}
-        except GraphBubbleUp:
-            raise
-        except Exception as error:
-            _TURN.get().errors.append(error)
-            return {}
+        outputs = {}
+        with _TURN.get().keep_errors():
+            outputs[call_id] = await self._acall(call_id, config)
+        return {"outputs": outputs}
 
     def _walk(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
-        run = start_call(request, handler, self._loops, _TURN.get().thread, is_async=False)
-        if isinstance(run, ToolMessage):
-            return run
-        with run.hosted():
-            run.out = walk(run.loop, run.given)
-        return self._end(run)
+        return run_call(request, handler, self._loops, _TURN.get().known)
 
     async def _awalk(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
-        run = start_call(request, handler, self._loops, _TURN.get().thread, is_async=True)
-        if isinstance(run, ToolMessage):
-            return run
-        with run.hosted():
-            run.out = await awalk(run.loop, run.given)
-        return self._end(run)
-
-    def _end(self, run: ToolRun) -> Any:
-        if self._on_trail is not None:
-            self._on_trail(run.record())
-        return run.answer()
+        return await arun_call(request, handler, self._loops, _TURN.get().known)
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
@@ -221,7 +202,7 @@ class _NodeTurn:
         kind: The form of the input, and so of the output.
         state: What tools get injected.
         runtime: The runtime of the node.
-        thread: What the loop is told around a call.
+        known: What is known around a call: see `run_call`.
         renewed: The message that takes the place of one with malformed calls, or None.
         errors: What calls raised.
     """
@@ -230,7 +211,7 @@ class _NodeTurn:
     kind: _Kind
     state: Any
     runtime: Runtime[Any]
-    thread: Thread
+    known: JsonObject
     renewed: AIMessage | None = None
     errors: list[Exception] = field(default_factory=list)
 
@@ -238,6 +219,16 @@ class _NodeTurn:
         """Return the input of one call."""
         call = self.calls[call_id]
         return {"__type": _WITH_CONTEXT, "tool_call": call, "state": self.state, "kind": self.kind}
+
+    @contextmanager
+    def keep_errors(self) -> Iterator[None]:
+        """Keep an error for the end of the turn: raised here, it would cancel the other calls."""
+        try:
+            yield
+        except GraphBubbleUp:
+            raise
+        except Exception as error:
+            self.errors.append(error)
 
     def hosted(self, config: RunnableConfig) -> RunnableConfig:
         """Return the config of a task with the runtime of the node.

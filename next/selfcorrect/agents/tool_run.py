@@ -3,22 +3,23 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from inspect import iscoroutinefunction
+from json import dumps
 from typing import Any, Final, cast
 
-from langchain_core.messages import ToolCall
+from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import interrupt
 from pydantic import ValidationError
 
-from selfcorrect.agents.answers import failure_message, own_message, result_message, value_in
+from selfcorrect.agents.answers import own_message, value_in
 from selfcorrect.errors import ArgumentsError, CorrectionFailed, EscalationError, ToolReportedError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
-from selfcorrect.setup import Loop
+from selfcorrect.setup import Loop, Options, build_loop
 from selfcorrect.tools.spec import ToolOptions, ToolSpec, collect_tools, metadata_of
 
 _MAX_TOOL_SETS: Final = 64
@@ -27,33 +28,29 @@ _DECLARED: Final = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 """What a function's dict `metadata` may say of its tool."""
 
 
+@dataclass(eq=False, slots=True)
 class ToolRun:
     """One call: what the loop is given, and what LangChain answered.
 
     Attributes:
+        request: The call as the model wrote it.
+        handler: LangChain's own, which runs the tool.
         loop: The loop with the tools of the agent.
         given: The input of the loop.
+        words: What the model reads where its name means no tool, or None.
         out: What the loop came to.
-        call: The call as the tool got it last, or as the model wrote it.
+        made: The call as the tool got it last, or None.
     """
 
-    def __init__(
-        self,
-        loop: Loop,
-        given: JsonObject,
-        request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], Any],
-        words: str | None,
-    ) -> None:
-        self.loop = loop
-        self.given = given
-        self.out: JsonDict = {}
-        self.call: ToolCall = request.tool_call
-        self._request = request
-        self._handler = handler
-        self._words = words
-        self._answer: Any = None
-        self._value: JSON = None
+    request: ToolCallRequest
+    handler: Callable[[ToolCallRequest], Any]
+    loop: Loop
+    given: JsonObject
+    words: str | None
+    out: JsonDict = field(default_factory=dict)
+    made: ToolCall | None = None
+    _answer: Any = None
+    _value: JSON = None
 
     @contextmanager
     def hosted(self) -> Iterator[None]:
@@ -76,16 +73,24 @@ class ToolRun:
 
     def answer(self) -> Any:
         """Return what LangChain is answered: the tool's own message where its call succeeded."""
-        call = self._request.tool_call
-        if (failure := self.out.get("failure")) is not None:
-            return failure_message(call, failure, self._words_for(failure.get("tool")))
-        if self._answer is not None and self.out["result"] == self._value:
-            return self._answer
-        return result_message(call, self.out["result"])
+        call, failure, text = self.request.tool_call, self.out.get("failure"), self.words
+        if failure is None:
+            value = self.out["result"]
+            if self._answer is not None and value == self._value:
+                return self._answer
+            text = (
+                value if isinstance(value, str) else dumps(value, ensure_ascii=False, default=str)
+            )
+        elif text is None or failure.get("tool") in self.loop.context.tools:
+            # The policy's words are about a name that no tool has.
+            text = failure["for_model"]
+        status = "error" if failure else "success"
+        name, call_id = call["name"], call["id"]
+        return ToolMessage(text, name=name, tool_call_id=call_id, status=status, artifact=failure)
 
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
-        call, trail = self._request.tool_call, self.out["trail"]
+        call, trail = self.request.tool_call, self.out["trail"]
         return {
             "tool_call_id": call["id"],
             "call": {"name": call["name"], "args": call["args"]},
@@ -94,18 +99,11 @@ class ToolRun:
             **{key: item for key, item in self.out.items() if key == "failure"},
         }
 
-    def made_otherwise(self) -> bool:
-        """Say whether the call succeeded otherwise than the thread shows it."""
-        old = self._request.tool_call
-        is_same = self.call["name"] == old["name"] and self.call["args"] == old["args"]
-        return "result" in self.out and not is_same
-
     def start(self, tool: BaseTool, args: JsonDict) -> Any:
         """Run LangChain's handler with the call as it stands now; return what it returns."""
         self._answer = None
-        call: ToolCall = {**self._request.tool_call, "name": tool.name, "args": args}
-        self.call = call
-        return self._handler(self._request.override(tool_call=call, tool=tool))
+        self.made = {**self.request.tool_call, "name": tool.name, "args": args}
+        return self.handler(self.request.override(tool_call=self.made, tool=tool))
 
     def take(self, answer: Any) -> JSON:
         """Keep what the handler answered; return its value, as the loop reads it.
@@ -113,15 +111,11 @@ class ToolRun:
         Raises:
             ToolReportedError: If it is the message of an error.
         """
-        message = own_message(answer, self._request.tool_call["id"])
+        message = own_message(answer, self.request.tool_call["id"])
         if message is not None and message is answer and message.status == "error":
             raise ToolReportedError(message.text, value_in(message))
         self._answer, self._value = answer, value_in(message)
         return self._value
-
-    def _words_for(self, tool: str | None) -> str | None:
-        """Return the policy's words, which are about a name that no tool has."""
-        return None if tool in self.loop.context.tools else self._words
 
 
 _CURRENT: Final[ContextVar[ToolRun]] = ContextVar("selfcorrect_tool_run")
@@ -131,13 +125,21 @@ class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        loop: The loop without tools.
+        options: See `Options`.
         ask_person: Whether a question interrupts the agent, where a checkpointer is there.
+        on_trail: Called after each call; see `AgentOptions`.
     """
 
-    def __init__(self, loop: Loop, *, ask_person: bool) -> None:
-        self._loop = loop
+    def __init__(
+        self,
+        options: Options,
+        *,
+        ask_person: bool,
+        on_trail: Callable[[JsonDict], object] | None,
+    ) -> None:
+        self._loop = build_loop((), options)
         self._ask_person = ask_person
+        self.on_trail = on_trail
         # What is kept holds its tools, so that no other tool can get one of their ids.
         self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], Loop]] = {}
 

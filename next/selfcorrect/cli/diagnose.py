@@ -2,12 +2,9 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
-from contextlib import ExitStack
-from pathlib import Path
-from typing import IO
 
+from selfcorrect.cli.lines import answer_lines
 from selfcorrect.cli.screen import InputError, say
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.model import RETRYABLE, JsonDict, name_place
@@ -15,23 +12,20 @@ from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 
 
 def diagnose(options: argparse.Namespace) -> int:
-    """Write a line for each error that is read, in order, in constant memory."""
+    """Write a line for each error that is read."""
     chosen = options.strategies
     strategies = StrategyMap.load(chosen) if chosen else load_default()
-    failed = 0
-    with ExitStack() as files:
-        lines = _open(options.jsonl, "r", files)
-        out = _open(options.out, "w", files)
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                answer = describe(json.loads(line), strategies)
-            except (ValueError, RecursionError, InputError) as error:
-                failed += 1
-                say(f"{options.jsonl}:{number}: {error}", stderr=True)
-            else:
-                print(json.dumps(answer), file=out, flush=out is sys.stdout)
+    failed = []
+
+    def answer(line: str, place: str) -> JsonDict | None:
+        try:
+            return describe(json.loads(line), strategies)
+        except (ValueError, RecursionError, InputError) as error:
+            failed.append(place)
+            say(f"{place}: {error}", stderr=True)
+            return None
+
+    answer_lines(options, answer)
     return 2 if failed else 0
 
 
@@ -64,10 +58,3 @@ def describe(record: object, strategies: StrategyMap) -> JsonDict:
         "confidence": first["confidence"],
         "witness": first["witness"],
     }
-
-
-def _open(name: str, mode: str, files: ExitStack) -> IO[str]:
-    if name == "-":
-        return sys.stdin if mode == "r" else sys.stdout
-    # Half a character in a line must not end the file.
-    return files.enter_context(Path(name).open(mode, encoding="utf-8", errors="surrogatepass"))

@@ -2,57 +2,50 @@
 
 import argparse
 import json
-import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from selfcorrect.cli.lines import answer_lines
 from selfcorrect.cli.screen import InputError
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.mender import Mender, Mending
-from selfcorrect.model import ABSENT, JSON, Change, JsonDict, JsonObject
+from selfcorrect.model import JSON, Change, JsonDict, JsonObject, change_json
 
 _MENDERS = 64
 """How many sets of tools stay ready; a file often has the same few in turn."""
 
 
 def repair(options: argparse.Namespace) -> int:
-    """Write a line for each line that is read, in order, in constant memory."""
-    menders = lru_cache(maxsize=_MENDERS)(_Menders(options.strategies))
-    failed = 0
-    with ExitStack() as files:
-        out = _open(options.out, "w", files)
-        for line in _open(options.jsonl, "r", files):
-            if line.strip():
-                answer = _answer(line, menders)
-                failed += answer["outcome"] in ("ask", "failed")
-                print(json.dumps(answer), file=out, flush=out is sys.stdout)
-    return 1 if failed else 0
+    """Write a line for each call that is read."""
+    chosen: Any = {"strategies": options.strategies} if options.strategies else {}
+    failed = []
 
-
-class _Menders:
-    """Makes the mender of a set of tools, written as JSON."""
-
-    def __init__(self, strategies: str | None) -> None:
-        self._options: Any = {"strategies": strategies} if strategies else {}
-
-    def __call__(self, tools: str) -> Mender:
+    @lru_cache(maxsize=_MENDERS)
+    def mender_of(tools: str) -> Mender:
         offered: dict[str, JsonObject] = {}
         for tool in json.loads(tools):
             # Of two tools of one name nobody can say which is meant: the first one is.
             name = tool.get("name") or (tool.get("function") or {}).get("name")
             offered.setdefault(str(name), tool)
-        return Mender(offered.values(), **self._options)
+        return Mender(offered.values(), **chosen)
+
+    def answer(line: str, place: str) -> JsonDict:
+        made = _answer(line, mender_of)
+        if made["outcome"] in ("ask", "failed"):
+            failed.append(place)
+        return made
+
+    answer_lines(options, answer)
+    return 1 if failed else 0
 
 
-def _answer(line: str, menders: Any) -> JsonDict:
+def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
     item: Any = {}
     try:
         item = json.loads(line)
         given = _given(item)
-        mender = menders(json.dumps(item["tools"]))
+        mender = mender_of(json.dumps(item["tools"]))
         beside = {key: item[key] for key in ("request", "finish_reason") if item.get(key)}
         return {"id": item.get("id"), **_result(mender.call(given, **beside))}
     except (ValueError, RecursionError, SelfCorrectError) as error:
@@ -85,17 +78,5 @@ def _result(mending: Mending) -> JsonDict:
 
 
 def _change(change: Change) -> JsonDict:
-    values = {"path": change.path, "before": change.before, "after": change.after}
-    values = {key: None if item is ABSENT else item for key, item in values.items()}
-    return values | {
-        "strategy": change.strategy,
-        "rule": change.rule,
-        "safety": change.safety.value,
-    }
-
-
-def _open(name: str, mode: str, files: ExitStack) -> IO[str]:
-    if name == "-":
-        return sys.stdin if mode == "r" else sys.stdout
-    # Half a character in a line must not end the file.
-    return files.enter_context(Path(name).open(mode, encoding="utf-8", errors="surrogatepass"))
+    made = {"before": None, "after": None, "rule": None, "strategy": None, **change_json(change)}
+    return {key: made[key] for key in ("path", "before", "after", "strategy", "rule", "safety")}

@@ -4,12 +4,12 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from selfcorrect.cli.screen import InputError, describe_change, quote, say, say_json
+from selfcorrect.cli.lines import read_lines
+from selfcorrect.cli.screen import InputError, describe_change, say, say_json, show
 from selfcorrect.cli.starter import load_graph_file, make_graph
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if options.call is not None:
         tasks: Iterable[_Task] = [_task(options.call, "--call")]
     elif options.jsonl is not None:
-        tasks = _lines(options.jsonl)
+        tasks = (_task(line, place) for line, place in read_lines(options.jsonl))
     elif hasattr(module, "EXAMPLES"):
         tasks = [_Task(*example) for example in module.EXAMPLES]
         wishes |= {"model": module.make_model()} if hasattr(module, "make_model") else {}
@@ -116,7 +116,7 @@ def _show(task: _Task, out: JsonDict) -> None:
         if event.get("wait"):
             say(f"  wait {event['wait']:.2f} s")
     if end == "result":
-        say(f"  result (executions: {_executions(out)})  {quote(out.get('result'))}", "green")
+        say(f"  result (executions: {_executions(out)})  {show(out.get('result'))}", "green")
     elif end == "question":
         question = out.get("question") or failure.get("question") or {}
         say(f"  question  {question.get('question') or failure['detail']}", "yellow")
@@ -131,24 +131,12 @@ def _show(task: _Task, out: JsonDict) -> None:
 def _option(option: JSON) -> str:
     if isinstance(option, dict) and "changes" in option:
         return "; ".join(map(describe_change, option["changes"]))
-    return quote(option)
+    return show(option)
 
 
 def _executions(out: JsonDict) -> int:
     trail = out.get("trail", ())
     return sum(event["node"] == "execute" and "attempt" in event for event in trail)
-
-
-def _lines(name: str) -> Iterator[_Task]:
-    stream = sys.stdin if name == "-" else Path(name).open(encoding="utf-8")  # noqa: SIM115
-    shown = "stdin" if name == "-" else name
-    with stream:
-        try:
-            for number, line in enumerate(stream, 1):
-                if line.strip():
-                    yield _task(line, f"{shown}:{number}")
-        except UnicodeDecodeError:
-            raise InputError(f"{shown}: the file must be UTF-8 text") from None
 
 
 def _task(text: str, place: str) -> _Task:

@@ -4,15 +4,17 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Final
 
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JSON, JsonObject, name_place
-from selfcorrect.text import clean
+from selfcorrect.text import clean, quote
 
-_WIDTH: Final = 200
+show: Final = partial(quote, most=200)
+"""Returns a value as JSON, cut where it is long."""
 
 
 class InputError(SelfCorrectError):
@@ -57,19 +59,13 @@ def describe_change(change: JsonObject) -> str:
     ...                  "strategy": "format-date", "safety": "inferred"})
     'day  "Oct 26, 2026" → "2026-10-26"  format-date, inferred'
     """
-    before, after = (quote(change[key]) if key in change else "" for key in ("before", "after"))
+    before, after = (show(change[key]) if key in change else "" for key in ("before", "after"))
     value = f"{before or '(missing)'} → {after or '(removed)'}"
     place = name_place(change["path"])
     if origin := change.get("moved_from"):
         place = f"{name_place(origin)} → {place}"
         value = after if before in ("", after) else value
     return f"{place}  {value}  {change.get('strategy')}, {change['safety']}"
-
-
-def quote(value: JSON) -> str:
-    """Return a value as JSON, cut where it is long."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _WIDTH else text[:_WIDTH] + "…"
 
 
 def _one_line(text: str) -> str:

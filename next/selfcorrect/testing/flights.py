@@ -9,7 +9,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from difflib import get_close_matches
 from importlib.resources import files
 from threading import Lock
 from typing import Any, Final
@@ -40,6 +39,11 @@ class Flight:
     origin: str
     destination: str
     day: date
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Where its seats are counted."""
+        return self.origin, self.destination, str(self.day)
 
     @property
     def _hash(self) -> int:
@@ -107,7 +111,7 @@ class World:
             return [
                 flight.describe()
                 | {"price": {cabin: flight.price(cabin) for cabin in SEATS}}
-                | {"seats": {cabin: len(self._free(flight, cabin)) for cabin in SEATS}}
+                | {"seats": {cabin: self._free(flight, cabin) for cabin in SEATS}}
                 for flight in flights
             ]
 
@@ -136,13 +140,13 @@ class World:
                 " VALUES (?, ?, ?, ?)",
                 (departure_date, return_date, passengers, cabin),
             ).lastrowid
-            seats = [self._take(flight, cabin, passengers, booking) for flight in flights]
+            database.executemany(
+                "INSERT INTO legs VALUES (?, ?, ?, ?, ?, ?)",
+                [(*each.key, cabin, passengers, booking) for each in flights],
+            )
         return {
             "booking_id": f"BK{1000 + (booking or 0)}",
-            "flights": [
-                flight.describe() | {"seats": taken}
-                for flight, taken in zip(flights, seats, strict=True)
-            ],
+            "flights": [flight.describe() for flight in flights],
             "passengers": passengers,
             "cabin": cabin,
             "price": sum(flight.price(cabin) for flight in flights) * passengers,
@@ -153,16 +157,18 @@ class World:
         with self._lock, self._database as database:
             database.execute("BEGIN IMMEDIATE")
             found = database.execute(
-                "SELECT id, cancelled FROM bookings WHERE 'BK' || (1000 + id) = ?", (booking_id,)
+                "SELECT id, passengers, cancelled FROM bookings WHERE 'BK' || (1000 + id) = ?",
+                (booking_id,),
             ).fetchone()
             if found is None:
                 raise LookupError(f"there is no booking {_quote(booking_id)}")
-            booking, cancelled = found
+            booking, passengers, cancelled = found
             if cancelled:
                 raise ServiceError(409, f"booking {booking_id} is already cancelled")
             database.execute("UPDATE bookings SET cancelled = 1 WHERE id = ?", (booking,))
-            seats = database.execute("DELETE FROM seats WHERE booking = ?", (booking,)).rowcount
-        return {"booking_id": booking_id, "status": "cancelled", "seats_freed": seats}
+            legs = database.execute("DELETE FROM legs WHERE booking = ?", (booking,)).rowcount
+        freed = legs * passengers
+        return {"booking_id": booking_id, "status": "cancelled", "seats_freed": freed}
 
     def _flights(
         self, origin: str, destination: str, text: str, name: str = "departure_date"
@@ -190,11 +196,12 @@ class World:
         rows = self._database.execute("SELECT code, airport, city FROM places").fetchall()
         if found := {airport: city for known, airport, city in rows if known == code}:
             return found
-        cities = {city.casefold(): city for _, _, city in rows}
-        city_name = str(code)[:40].partition(",")[0].strip().casefold()
-        near = [cities[each] for each in get_close_matches(city_name, cities, 1, 0.85)]
-        codes = [known for known, airport, city in rows if known == airport and city in near]
-        codes += [known for known, airport, _ in rows if known == airport == city_name.upper()]
+        meant = str(code)[:40].partition(",")[0].strip().casefold()
+        codes = [
+            airport
+            for known, airport, city in rows
+            if known == airport and meant in (airport.casefold(), city.casefold())
+        ]
         hint = f"; did you mean {', '.join(codes)}?" if codes else ""
         raise LookupError(f"unknown airport code {_quote(code)} for {name}{hint}")
 
@@ -222,27 +229,15 @@ class World:
 
     def _roomy(self, flights: Sequence[Flight], cabin: str, passengers: int) -> Flight:
         """Return the first flight with room for all, or the first, which the database refuses."""
-        room = (each for each in flights if len(self._free(each, cabin)) >= passengers)
+        room = (each for each in flights if self._free(each, cabin) >= passengers)
         return next(room, flights[0])
 
-    def _free(self, flight: Flight, cabin: str) -> list[int]:
-        rows = self._database.execute(
-            "SELECT number FROM seats WHERE (origin, destination, day, cabin) = (?, ?, ?, ?)",
-            (flight.origin, flight.destination, str(flight.day), cabin),
-        )
-        taken = {number for (number,) in rows}
-        return [number for number in range(1, SEATS.get(cabin, 0) + 1) if number not in taken]
-
-    def _take(self, flight: Flight, cabin: str, passengers: int, booking: int | None) -> list[int]:
-        """Take seats; numbers beyond the last seat break a constraint of the database."""
-        beyond = range(SEATS[cabin] + 1, SEATS[cabin] + 1 + passengers)
-        numbers = [*self._free(flight, cabin), *beyond][:passengers]
-        key = (flight.origin, flight.destination, str(flight.day), cabin)
-        self._database.executemany(
-            "INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?)",
-            [(*key, number, booking) for number in numbers],
-        )
-        return numbers
+    def _free(self, flight: Flight, cabin: str) -> int:
+        sold = self._database.execute(
+            "SELECT seats FROM sold WHERE (origin, destination, day, cabin) = (?, ?, ?, ?)",
+            (*flight.key, cabin),
+        ).fetchone()
+        return SEATS.get(cabin, 0) - (sold[0] if sold else 0)
 
 
 def _quote(value: object) -> str:

@@ -23,17 +23,32 @@ CREATE TABLE IF NOT EXISTS bookings (
         typeof(passengers) = 'integer' AND passengers BETWEEN 1 AND 9),
     CONSTRAINT return_after_departure CHECK (return_date >= departure_date)
 );
-CREATE TABLE IF NOT EXISTS seats (
+CREATE TABLE IF NOT EXISTS legs (
     origin      TEXT NOT NULL REFERENCES airports (iata),
     destination TEXT NOT NULL REFERENCES airports (iata),
     day         TEXT NOT NULL,
     cabin       TEXT NOT NULL,
-    number      INTEGER NOT NULL,
-    booking     INTEGER NOT NULL REFERENCES bookings (id),
-    PRIMARY KEY (origin, destination, day, cabin, number),
+    seats       INTEGER NOT NULL,
+    booking     INTEGER NOT NULL REFERENCES bookings (id)
+);
+CREATE TABLE IF NOT EXISTS sold (
+    origin      TEXT NOT NULL,
+    destination TEXT NOT NULL,
+    day         TEXT NOT NULL,
+    cabin       TEXT NOT NULL,
+    seats       INTEGER NOT NULL,
+    PRIMARY KEY (origin, destination, day, cabin),
     CONSTRAINT cabin_has_seats CHECK (
-        number BETWEEN 1 AND CASE cabin WHEN 'economy' THEN 60 WHEN 'business' THEN 12 ELSE 4 END)
+        seats <= CASE cabin WHEN 'economy' THEN 60 WHEN 'business' THEN 12 ELSE 4 END)
 ) WITHOUT ROWID;
+CREATE TRIGGER IF NOT EXISTS sell AFTER INSERT ON legs BEGIN
+    INSERT INTO sold VALUES (new.origin, new.destination, new.day, new.cabin, new.seats)
+    ON CONFLICT DO UPDATE SET seats = seats + excluded.seats;
+END;
+CREATE TRIGGER IF NOT EXISTS give_back AFTER DELETE ON legs BEGIN
+    UPDATE sold SET seats = seats - old.seats WHERE (origin, destination, day, cabin)
+        = (old.origin, old.destination, old.day, old.cabin);
+END;
 INSERT OR IGNORE INTO airports (iata, city) VALUES
     ('JFK', 'New York'), ('EWR', 'New York'), ('LGA', 'New York'),
     ('LHR', 'London'), ('LGW', 'London'), ('LCY', 'London'), ('LTN', 'London'),
