@@ -13,7 +13,7 @@ from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.choose import Chosen, Unreadable, may_read, read_text
 from selfcorrect.reading.json_calls import ToolCallKeys
-from selfcorrect.reading.json_text import CLOSERS, NOTATION, inside, read_json_text
+from selfcorrect.reading.json_text import CLOSERS, NOTATION, decode, inside
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.strategy_map.document import PlacedRule
@@ -67,17 +67,12 @@ def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
     if text.strip().lower() in _NOTHING:
         return Changed(Change(ARGS, text, {}, Safety.EXACT, "no arguments"))
     fence = _FENCE.fullmatch(text)
-    value: JSON = fence[1] if fence else text
-    skipped: tuple[str, ...] = ("fence",) if fence else ()
-    for _ in range(4):
-        if not isinstance(value, str):
-            break
-        try:
-            read = read_json_text(value)
-        except JsonTextError as error:
-            return GiveUp(str(error))
-        value, skipped = read.value, skipped + read.skipped
-    return _take(TextCall(call.name, value, (), inside(skipped)), text, "", context)
+    try:
+        read = decode(fence[1] if fence else text)
+    except JsonTextError as error:
+        return GiveUp(str(error))
+    skipped = ("fence",) * bool(fence) + read.skipped
+    return _take(TextCall(call.name, read.value, (), inside(skipped)), text, "", context)
 
 
 def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Repair:
