@@ -139,6 +139,20 @@ def typos(one: str, other: str, limit: int = LONGEST) -> int:
     return row[-1]
 
 
+def has_rival(written: str, name: str, others: Iterable[str]) -> bool:
+    """Say whether another name is as few letters away, though it is no word.
+
+    >>> has_rival("enclude", "include", ["exclude"])
+    True
+    """
+    away = typos(letters(written), letters(name), _RIVAL)
+    rivals = (letters(each) for each in others if each != name)
+    return away <= _RIVAL and any(typos(letters(written), each, away) <= away for each in rivals)
+
+
+_RIVAL: Final = 2
+
+
 def _noise(one: str, other: str, said: frozenset[str], *, strict: bool) -> float | None:
     """Return the share of letters that differ, if one name may be the other with noise in it."""
     first, second = letters(one), letters(other)

@@ -182,8 +182,8 @@ class _Pass:
         parts: list[Rewrite] = []
         for key, value in written.items():
             name = names.names.get(key, key)
-            safety = None if key in names.ties else self.drops(key, name, value, slot)
-            if safety is not None:
+            safety = self.emptiness(key, slot.properties.get(name), value, is_open=slot.is_open)
+            if safety and key not in names.ties and self.allow.lets("drop-null", safety):
                 drop = _change((*place, key), value, ABSENT, safety, "drop-null")
                 parts.append(Rewrite(None, (drop,)))
                 continue
@@ -256,11 +256,6 @@ class _Pass:
         allowed = self.allow.classes
         names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
         return replace(found, names=names)
-
-    def drops(self, key: str, name: str, value: JSON, slot: Slot) -> Safety | None:
-        """Return how sure it is that a value says nothing, where it may be left out; else None."""
-        found = self.emptiness(key, slot.properties.get(name), value, is_open=slot.is_open)
-        return found if found and self.allow.lets("drop-null", found) else None
 
     def emptiness(self, key: str, own: Slot | None, value: JSON, *, is_open: bool) -> Safety | None:
         """Return how sure it is that a value says nothing at a place that may be absent."""

@@ -11,7 +11,7 @@ from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Re
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
-from selfcorrect.reading.choose import Chosen, Unreadable, may_read, read_text
+from selfcorrect.reading.choose import Chosen, Unreadable, may_read
 from selfcorrect.reading.json_calls import ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS, NOTATION, decode, inside
 from selfcorrect.reading.literals import JsonTextError
@@ -27,6 +27,8 @@ _NOTHING: Final = ("", "null", "none", "{}", "[]")
 @dataclass(frozen=True, slots=True)
 class FixJson:
     """Read broken JSON, Python's notation and markup; what may be cut off is never completed.
+
+    A context reads texts with the keys that the rules of its map name.
 
     Attributes:
         id_keys: More keys under which a call may hold its id.
@@ -44,11 +46,7 @@ class FixJson:
             return GiveUp("the arguments are no text")
         if call.name:
             return _read_arguments(call, text, context)
-        own = (self.id_keys, self.name_keys, self.arguments_keys)
         chosen = context.read(text)
-        if any(own):
-            keys = ToolCallKeys.with_more(*own)
-            chosen = read_text(text, context.offers, context.finish_reason, keys)
         if isinstance(chosen, Unreadable):
             return GiveUp(chosen.reason)
         if not isinstance(chosen, Chosen) or (context.index or 0) >= len(chosen.calls):

@@ -2,14 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import stem
-from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, typos
+from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
+from selfcorrect.names import LONGEST, is_plain, same_words, words
 from selfcorrect.schema.slot import Slot
 
 LEAD: Final = 0.1
@@ -80,7 +80,7 @@ def match_keys(
         key: price
         for key, name in leads.items()
         if (price := compare.price(key, holes[name], strict=acts)) < OTHER
-        and (price == SAME or not _has_rival(key, name, holes))
+        and (price == SAME or not has_rival(key, name, holes))
     }
     required = {name for name, slot in holes.items() if slot.required}
     if len(found) < len(strangers) or not required <= {leads[key] for key in found}:
@@ -111,15 +111,6 @@ def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...
     return leads, ties
 
 
-def _has_rival(key: str, name: str, holes: Iterable[str]) -> bool:
-    """Say whether another argument is as few letters away: `enclude` may be either of two."""
-    written = letters(key)
-    away = typos(written, letters(name), _MOST_TYPOS)
-    others = (letters(each) for each in holes if each != name)
-    return away <= _MOST_TYPOS and any(typos(written, each, away) <= away for each in others)
-
-
-_MOST_TYPOS: Final = 2
 _WRAPPER: Final = re.compile(
     r"(?:args|arguments|params|parameters|input|tool_args)[./]|(?:args|arguments|params|parameters)_|--"
 )

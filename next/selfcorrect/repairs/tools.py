@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.effect import acts
-from selfcorrect.likeness import ALIKE, OTHER, difference, typos
+from selfcorrect.likeness import ALIKE, OTHER, difference, has_rival
 from selfcorrect.model import JsonObject, Safety
 from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
 from selfcorrect.protocols import OfferedTool
@@ -17,7 +17,6 @@ from selfcorrect.values.readings import Allow
 LEAD: Final = 0.2
 """How much nearer a name must be to its tool than to the next one."""
 _SEVERAL: Final = 3
-_MOST_TYPOS: Final = 2
 MAX_TOOLS: Final = 500
 """Tools beyond which a name is compared by its letters alone."""
 _NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
@@ -87,7 +86,7 @@ def match_tool(
     near = sorted((_price(bare, tool, strict=False), each) for each, tool in tools.items())
     if len(near) > 1 and near[1][0] < near[0][0] + LEAD:
         return None
-    if _has_rival(bare, near[0][1], tools):
+    if has_rival(bare, near[0][1], tools):
         return None
     tool = tools[near[0][1]]
     # A slip in one of several words is surer than in a word alone.
@@ -108,15 +107,6 @@ def _may_stand_for(name: str, tool: OfferedTool, args: JsonObject) -> bool:
     needs = {key for key, slot in tool.slot.properties.items() if slot.required}
     is_exact = needs <= args.keys() <= tool.slot.properties.keys()
     return is_exact and bool(name) and not letters(name) and tool.effect != "destructive"
-
-
-def _has_rival(written: str, name: str, tools: Mapping[str, OfferedTool]) -> bool:
-    """Say whether another tool is as few letters away, though its name is no word."""
-    away = typos(letters(written), letters(name), _MOST_TYPOS)
-    others = (letters(each) for each in tools if each != name)
-    return away <= _MOST_TYPOS and any(
-        typos(letters(written), each, away) <= away for each in others
-    )
 
 
 def _space(name: str) -> str:
