@@ -10,7 +10,7 @@ from selfcorrect.effects.effect import acts
 from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS
-from selfcorrect.protocols import RepairContext
+from selfcorrect.protocols import OfferedTool, RepairContext
 from selfcorrect.reading.choose import Chosen, Unreadable, may_read
 from selfcorrect.reading.json_calls import ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS, NOTATION, decode, inside
@@ -55,8 +55,8 @@ class FixJson:
             # The others would be dropped in silence.
             return GiveUp(f"it holds {len(chosen.calls)} calls, and `index` names none of them")
         found = chosen.calls[context.index or 0]
-        effects = [_effect_of(each.name, context) for each in chosen.calls]
-        if not may_read(chosen, context.reading, acts=any(map(acts, effects))):
+        is_acting = any(_may_act(each.name, context) for each in chosen.calls)
+        if not may_read(chosen, context.reading, acts=is_acting):
             return GiveUp("words stand around the call")
         return _take(found, text, chosen.around, context)
 
@@ -78,7 +78,7 @@ def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Re
     skipped = frozenset(found.skipped)
     if context.finish_reason == "length" and skipped & CLOSERS:
         return GiveUp("the text was cut off at the limit of tokens")
-    if acts(_effect_of(found.name, context)) and skipped & _DOUBTS:
+    if _may_act(found.name, context) and skipped & _DOUBTS:
         return GiveUp(f"there is a doubt about the text: {', '.join(sorted(skipped & _DOUBTS))}")
     args = _bind(found, context)
     if not isinstance(args, Mapping):
@@ -97,9 +97,7 @@ def _bind(found: TextCall, context: RepairContext) -> JSON:
     """Give values without a name the arguments in the schema's order."""
     if not found.positional or not isinstance(found.arguments, Mapping):
         return found.arguments
-    tool = next(
-        (each for each in context.tools.values() if same_words(each.name, found.name)), None
-    )
+    tool = _tool_of(found.name, context)
     slots = tool.slot.properties if tool else {}
     first = found.positional[0]
     if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(slots):
@@ -116,10 +114,14 @@ def _bind(found: TextCall, context: RepairContext) -> JSON:
     return {**bound, **found.arguments}
 
 
-def _effect_of(name: str, context: RepairContext) -> str:
-    """Return the effect of the tool that a name means; a tool that acts where none is known."""
-    tools = context.tools.values()
-    return next((each.effect for each in tools if same_words(each.name, name)), "")
+def _tool_of(name: str, context: RepairContext) -> OfferedTool | None:
+    return next((each for each in context.tools.values() if same_words(each.name, name)), None)
+
+
+def _may_act(name: str, context: RepairContext) -> bool:
+    """Say whether the tool that a name means acts, or none is known."""
+    tool = _tool_of(name, context)
+    return tool is None or acts(tool.effect)
 
 
 def keys_in(rules: Iterable[PlacedRule]) -> ToolCallKeys:

@@ -3,7 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import stem
@@ -67,7 +67,7 @@ def match_keys(
         synonyms: Arguments by the other names that they go by; they come before any likeness.
     """
     is_large = len(strangers) * len(holes) > MAX_PAIRS
-    compare = _Comparison(said, synonyms, is_large=is_large)
+    compare = _Comparison(said=said, synonyms=synonyms, is_large=is_large)
     near = {
         (key, name): price
         for key, value in strangers.items()
@@ -117,11 +117,10 @@ _WRAPPER: Final = re.compile(
 _UNNAMED: Final = re.compile(r"(?:param|parameter|arg|argument)_?(?:\d{1,3}|name|value|key)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Comparison:
     said: frozenset[str]
     synonyms: Mapping[str, str]
-    _: KW_ONLY
     is_large: bool
 
     def price(self, key: str, slot: Slot, *, strict: bool = False, rival: bool = False) -> float:

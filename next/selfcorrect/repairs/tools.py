@@ -1,9 +1,9 @@
 """Which offered tool a name means; a tool that destroys is never meant by a likeness."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.effect import acts
@@ -30,9 +30,6 @@ _PLACEHOLDER: Final = re.compile(
 _SURE: Final = frozenset({Safety.EXACT, Safety.INFERRED})
 _SUFFIXES: Final = frozenset({"tool", "function", "func"})
 
-Takes: TypeAlias = Callable[[OfferedTool, JsonObject], bool]
-"""Whether a tool takes these arguments, repaired if need be."""
-
 
 @dataclass(frozen=True, slots=True)
 class ToolMatch:
@@ -47,25 +44,19 @@ class ToolMatch:
     safety: Safety
 
 
-def match_tool(
-    name: str,
-    args: JsonObject,
-    tools: Mapping[str, OfferedTool],
-    takes: Takes,
-) -> ToolMatch | None:
+def match_tool(name: str, args: JsonObject, tools: Mapping[str, OfferedTool]) -> ToolMatch | None:
     """Find the one tool that a written name means.
 
     Args:
         name: The written name.
         args: The arguments of the call.
         tools: The tools that are offered, by name.
-        takes: Whether a tool takes these arguments, repaired if need be.
     """
     bare = bare_name(name)
     if bare in tools:
         return ToolMatch(bare, Safety.EXACT)
     if len(bare) <= LONGEST and _PLACEHOLDER.fullmatch(bare):
-        found = [each for each, tool in tools.items() if args and takes(tool, args)]
+        found = [each for each, tool in tools.items() if args and _takes(tool, args)]
         return (
             _only(found) if all(_may_stand_for(bare, tools[each], args) for each in found) else None
         )
@@ -80,7 +71,7 @@ def match_tool(
         # tools share says nothing.
         tool = tools[spaced[0]]
         is_ours = len({_space(each) for each in tools}) == 1 and tool.effect != "destructive"
-        may = (is_ours or not acts(tool.effect)) and takes(tool, args)
+        may = (is_ours or not acts(tool.effect)) and _takes(tool, args)
         return _only(spaced) if may else None
     # Rivals count by the loosest likeness; a tool that acts is named by the strictest one.
     near = sorted((_price(bare, tool, strict=False), each) for each, tool in tools.items())
@@ -91,7 +82,7 @@ def match_tool(
     tool = tools[near[0][1]]
     # A slip in one of several words is surer than in a word alone.
     price = _price(bare, tool, strict=acts(tool.effect) and len(words(bare)) < _SEVERAL)
-    is_sure = price <= ALIKE or (price < OTHER and takes(tool, args))
+    is_sure = price <= ALIKE or (price < OTHER and _takes(tool, args))
     is_kept = tool.effect == "destructive"
     return ToolMatch(tool.name, Safety.INFERRED) if is_sure and not is_kept else None
 
@@ -118,7 +109,7 @@ def _without_space(name: str) -> str:
     return _SPACE.sub("", name, count=1)
 
 
-def takes_repaired(tool: OfferedTool, args: JsonObject) -> bool:
+def _takes(tool: OfferedTool, args: JsonObject) -> bool:
     """Say whether arguments fit a tool, repaired where rules reach."""
     allow = Allow(VALUE_STRATEGIES, _SURE, acts(tool.effect), tool.description)
     return not repair_arguments(args, tool.slot, allow).problems
