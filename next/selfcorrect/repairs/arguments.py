@@ -318,12 +318,6 @@ class _Pass:
         return Rewrite(default, (change,))
 
 
-VALUE_STRATEGIES: Final = frozenset(
-    {
-        *("convert-type", "correct-enum", "format-date", "format-time", "correct-format"),
-        *(*SHAPES, "rename-argument", "drop-null"),
-    }
-)
 _REASONS: Final = {
     "convert-type": "as the type that is wanted",
     "correct-enum": "a listed value",
@@ -338,6 +332,7 @@ _REASONS: Final = {
     "drop-null": "it says nothing",
     "default-value": "its default",
 }
+VALUE_STRATEGIES: Final = frozenset((_REASONS.keys() - {"default-value"}) | {"rename-argument"})
 
 
 def _change(

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from selfcorrect.dictionary import stem
 from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import LONGEST, is_plain, same_words, words
+from selfcorrect.names import LONGEST, NEGATIONS, is_plain, same_words, words
 from selfcorrect.schema.slot import Slot
 
 LEAD: Final = 0.1
@@ -114,7 +114,6 @@ def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...
 _WRAPPER: Final = re.compile(
     r"(?:args|arguments|params|parameters|input|tool_args)[./]|(?:args|arguments|params|parameters)_|--"
 )
-_UNNAMED: Final = re.compile(r"(?:param|parameter|arg|argument)_?(?:\d{1,3}|name|value|key)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,19 +133,16 @@ class _Comparison:
             return SAME if same_words(key, slot.name) and is_plain(key) else OTHER
         bare = _WRAPPER.sub("", key, count=1)
         found = difference(bare, slot.name, self.said, strict=strict)
-        if found == OTHER and slot.required and _UNNAMED.fullmatch(key):
-            return NOISY
         if found <= ALIKE or not is_plain(bare):
             return found
         if _content(bare) == _content(slot.name) != []:
             return ALIKE
         ours, theirs = ([stem(word) for word in words(each)] for each in (bare, slot.name))
-        if strict:
-            # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
-            return ALIKE if ours == theirs and "array" in slot.kinds else found
-        if sorted(ours) == sorted(theirs) and len(ours) < 3:
+        # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
+        if ours == theirs and ("array" in slot.kinds or not strict):
             return ALIKE
-        return _PART if (slot.required or rival) and _is_part(set(ours), set(theirs)) else found
+        is_whole = strict or not (slot.required or rival)
+        return found if is_whole or not _is_part(set(ours), set(theirs)) else _PART
 
 
 _SCALARS: Final = frozenset({"int", "obj", "object", "str", "string"})
@@ -170,11 +166,10 @@ _FILLERS: Final = frozenset(
     }
 )
 """Words that say nothing of which argument is meant."""
-_NEGATIONS: Final = frozenset({"no", "not", "non", "never", "without", "except", "un", "dry"})
 
 
 def _is_part(ours: set[str], theirs: set[str]) -> bool:
     """Say whether a key says less than an argument's name; what it says more would be content."""
-    if not (ours & theirs) - _FILLERS or (theirs - ours) & _NEGATIONS:
+    if not (ours & theirs) - _FILLERS or (theirs - ours) & NEGATIONS:
         return False
     return ours < theirs or (ours > theirs and ours - theirs <= _FILLERS - {"id"})

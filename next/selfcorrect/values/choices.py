@@ -8,7 +8,7 @@ from typing import Final
 from selfcorrect.dictionary import stem
 from selfcorrect.likeness import near_letters, typos
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import letters, words
+from selfcorrect.names import NEGATIONS, letters, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
@@ -22,8 +22,8 @@ _FILLERS: Final = frozenset(
     }
 )
 """Words that name the sort of a value; beside a listed value they say nothing more."""
-_TURNS: Final = frozenset({"no", "in", "not", "non", "never", "without", "except", "un", "dry"})
-"""Words that turn a meaning round, even where they stand in the argument's own name."""
+_TURNS: Final = NEGATIONS | {"in"}
+"""They turn a meaning round even where they stand in the argument's own name."""
 
 
 def read_choice(value: JSON, slot: Slot) -> Iterator[Reading]:
