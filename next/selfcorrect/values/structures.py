@@ -43,7 +43,7 @@ def read_wrapped(value: JSON, slot: Slot) -> Iterator[Reading]:
     is_schema = len(value) == 2 and key in ("properties", "items")
     # A list that was XML keeps the name of its elements.
     is_list = key == "item" and "array" in slot.kinds
-    if is_place or is_schema or is_list:
+    if is_place or is_schema or is_list or (key == "items" and isinstance(inner, list)):
         yield Reading(inner, Safety.EXACT, "unwrap-value")
 
 
