@@ -188,7 +188,12 @@ MUTANTS = [
         ),
     ),
     ("what a nested text begins with", "inside", f"{VALUES}.structures.nested", instead(prefix)),
-    ("the last of two values for a key", "inside", f"{READING}.strict_json._unique", instead(dict)),
+    (
+        "the last of two values for a key",
+        "inside",
+        f"{READING}.strict_json._unique {READING}.json_text._same",
+        instead(lambda pairs, *other: bool(other) or dict(pairs)),
+    ),
     (
         "a nested text without its comment",
         "say",
