@@ -128,6 +128,20 @@ def typos(one: str, other: str, limit: int = LONGEST) -> int:
     return row[-1]
 
 
+def has_rival(written: str, name: str, others: Iterable[str]) -> bool:
+    """Say whether another name is as few letters away, though it is no word.
+
+    >>> has_rival("enclude", "include", ["exclude"])
+    True
+    """
+    away = typos(letters(written), letters(name), _RIVAL)
+    rivals = (letters(each) for each in others if each != name)
+    return away <= _RIVAL and any(typos(letters(written), each, away) <= away for each in rivals)
+
+
+_RIVAL: Final = 2
+
+
 def _noise(one: str, other: str, said: frozenset[str], *, strict: bool) -> float | None:
     """Return the share of letters that differ, if one name may be the other with noise in it."""
     first, second = letters(one), letters(other)
@@ -164,9 +178,7 @@ def _says_other_words(one: str, other: str, said: frozenset[str], *, strict: boo
     ]
     if any(_is_apart(letters(a), letters(b)) for a, b in pairs):
         return True
-    # Beside words that are the same, three letters are enough: `passenger_nme`.
-    least = 3 if first.keys() & second.keys() else 4
-    return strict and all(_is_affixed(letters(a), letters(b), least) for a, b in pairs)
+    return strict and all(_is_affixed(letters(a), letters(b)) for a, b in pairs)
 
 
 def _is_known(word: str, said: frozenset[str]) -> bool:
@@ -186,10 +198,10 @@ def _is_apart(one: str, other: str) -> bool:
     return is_added or is_exchanged or typos(one, other, most) > most
 
 
-def _is_affixed(word: str, unknown: str, least: int) -> bool:
+def _is_affixed(word: str, unknown: str) -> bool:
     """Say whether letters before a word or behind it make another one: `umount`, `writev`."""
     is_longer = unknown.startswith(word) or unknown.endswith(word)
-    return is_longer or unknown[0] not in word[:2] or len(unknown) < least
+    return is_longer or unknown[0] not in word[:2]
 
 
 def _shared(one: str, other: str) -> int:

@@ -7,6 +7,8 @@ from typing import Final
 
 LONGEST: Final = 120
 """Characters beyond which two names are alike only if they are equal."""
+NEGATIONS: Final = frozenset({"no", "not", "non", "never", "without", "except", "un", "dry"})
+"""Words that turn a meaning round."""
 _PLAIN: Final = re.compile(r"\w[\w.:/\- ]*")
 _SEPARATOR: Final = re.compile(r"[\W_]+")
 _BORDER: Final = re.compile(  # bookFlight, HTTP|Page, 256|sum, sha|256

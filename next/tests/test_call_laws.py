@@ -188,12 +188,17 @@ MUTANTS = [
         ),
     ),
     ("what a nested text begins with", "inside", f"{VALUES}.structures.nested", instead(prefix)),
-    ("the last of two values for a key", "inside", f"{VALUES}.structures._object", instead(dict)),
+    (
+        "the last of two values for a key",
+        "inside",
+        f"{READING}.strict_json._unique {READING}.json_text._same",
+        instead(lambda pairs, *other: bool(other) or dict(pairs)),
+    ),
     (
         "a nested text without its comment",
         "say",
-        f"{VALUES}.structures._is_unclear",
-        instead(lambda _text: False),
+        f"{VALUES}.structures.NOTATION",
+        lambda original: original | {"comment"},
     ),
     ("what a text in a wrapper begins with", "say", f"{PASS}.nested", instead(prefix)),
     (
@@ -214,8 +219,8 @@ MUTANTS = [
     (
         "a choice with three slips",
         "more",
-        f"{VALUES}.choices._is_typo",
-        instead(lambda one, other: typos(one, other) <= 3),
+        f"{VALUES}.choices._is_slip",
+        instead(lambda text, choice: typos(text.lower(), choice.lower()) <= 3),
     ),
     (
         "a choice amid any words",
@@ -265,12 +270,8 @@ MUTANTS = [
     (
         "an unknown key is left out",
         "add",
-        f"{PASS}._Pass.drops",
-        instead(
-            lambda _self, key, name, _value, slot: (
-                None if name in slot.properties else Safety.INFERRED
-            )
-        ),
+        f"{PASS}._Pass.emptiness",
+        instead(lambda _self, _key, own, _value, **_open: None if own else Safety.INFERRED),
     ),
     (
         "a wrapper whatever stands beside it",

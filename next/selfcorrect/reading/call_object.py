@@ -69,10 +69,11 @@ def strict_json(text: str) -> JSON:
     """Return the value of a strict JSON text; the text itself where it is none, or too large."""
     if oversize(text) is not None:
         return text
+    # A call that is an object loads nothing of this.
+    from selfcorrect.reading.strict_json import decode_strictly
+
     try:
-        value = json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_refuse, parse_float=_real
-        )
+        value = decode_strictly(text)
     except (ValueError, RecursionError):
         return text
     return value if oversize(value) is None else text
@@ -120,29 +121,3 @@ def _unreadable(
 
 def _id(value: Any) -> str | None:
     return None if value is None else str(value)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object; two values for one key are not one reading."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key occurs twice")
-    return found
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _real(digits: str) -> float:
-    number = float(digits)
-    if abs(number) < _MOST_WHOLE:
-        return number
-    # A healthy call loads nothing of this.
-    from selfcorrect.values.numbers import real
-
-    return real(digits)
-
-
-_MOST_WHOLE: Final = 2**53
-"""From here on a float does not hold every whole number."""

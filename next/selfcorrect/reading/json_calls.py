@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.reading.json_text import CLOSERS, read_json_text
+from selfcorrect.reading.json_text import CLOSERS, decode
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
@@ -124,19 +124,14 @@ class _Reader:
 
 
 def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
-    """Decode arguments that are given as text, up to four times; what is no JSON stays a text."""
-    skipped: tuple[str, ...] = ()
-    for _ in range(4):
-        if value is None or (isinstance(value, str) and not value.strip()):
-            return {}, skipped
-        if not isinstance(value, str):
-            break
-        try:
-            read = read_json_text(value)
-        except JsonTextError:
-            break
-        value, skipped = read.value, skipped + read.skipped
-    return value, skipped
+    """Decode arguments that are given as text; what is no JSON stays a text."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return {}, ()
+    try:
+        read = decode(value)
+    except JsonTextError:
+        return value, ()
+    return {} if read.value is None else read.value, read.skipped
 
 
 def _is_mark(key: str, value: JSON) -> bool:

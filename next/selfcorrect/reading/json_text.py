@@ -4,14 +4,14 @@ Python's notation, other quotes, commas, comments and missing closers are read. 
 off is never completed, and nothing is computed.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.reading.literals import JsonTextError, finite, read_string, read_word, refuse
+from selfcorrect.reading.literals import JsonTextError, read_string, read_word, refuse
+from selfcorrect.reading.strict_json import decode_strictly
 
 NOTATION: Final = frozenset(
     ("quote", "word", "number", "comma", "tuple", "escape", "key", "colon", "control")
@@ -20,6 +20,8 @@ NOTATION: Final = frozenset(
 CLOSERS: Final = frozenset(("closer", "inner closer"))
 """The kinds that stand for a closer that is missing at the end of the text."""
 MAX_DEPTH: Final = 60
+MAX_ENCODED: Final = 4
+"""How often a value may be encoded as text."""
 
 
 def inside(skipped: Iterable[str]) -> tuple[str, ...]:
@@ -50,7 +52,7 @@ def read_json_text(text: str) -> JsonText:
         JsonTextError: If the text is not one value.
     """
     try:
-        value = _STRICT.decode(text)
+        value = decode_strictly(text)
     except (ValueError, RecursionError):
         scanner = Scanner(text)
         value = scanner.value()
@@ -58,6 +60,21 @@ def read_json_text(text: str) -> JsonText:
         return JsonText(value, tuple(scanner.skipped))
     _check_depth(text, value)
     return JsonText(value)
+
+
+def decode(value: JSON) -> JsonText:
+    """Return what a value is that may be given as text, and that text as another one's.
+
+    Raises:
+        JsonTextError: If a text in it is not one value.
+    """
+    skipped: tuple[str, ...] = ()
+    for _ in range(MAX_ENCODED):
+        if not isinstance(value, str):
+            break
+        read = read_json_text(value)
+        value, skipped = read.value, skipped + read.skipped
+    return JsonText(value, skipped)
 
 
 @dataclass(slots=True)
@@ -227,19 +244,8 @@ class Scanner:
         return value
 
 
-def _unique(pairs: list[tuple[str, JSON]]) -> JsonDict:
-    made = dict(pairs)
-    if len(made) != len(pairs) and any(not _same(made[key], value) for key, value in pairs):
-        raise JsonTextError("a key has two values")
-    return made
-
-
 def _same(one: JSON, other: JSON) -> bool:
     return type(one) is type(other) and not isinstance(one, dict | list) and bool(one == other)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise JsonTextError(f"{name} is not JSON")
 
 
 def _check_depth(text: str, value: JSON) -> None:
@@ -255,9 +261,6 @@ def _check_depth(text: str, value: JSON) -> None:
     raise JsonTextError(f"the value is nested more than {MAX_DEPTH} levels deep")
 
 
-_STRICT: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=finite
-)
 _SPACE: Final = re.compile(r"\s*+(//[^\n]*|#[^\n]*|/\*|)")
 _EXTRA: Final = re.compile(r"[\]})\s;]*")
 _OPENING: Final = re.compile(r"""["']{3}(?<=""\"|''')|<\|"\|>|<escape>|["'“”‘{\[(]""")

@@ -6,7 +6,7 @@ import re
 from typing import Final, NoReturn
 
 from selfcorrect.model import JSON
-from selfcorrect.values.numbers import real
+from selfcorrect.reading.strict_json import real
 
 
 class JsonTextError(ValueError):
@@ -48,7 +48,7 @@ def read_word(text: str, at: int) -> tuple[JSON, int, list[str]]:
             refuse("a number begins with zeros", at)
         kinds = [] if _JSON_NUMBER.fullmatch(digits) else ["number"]
         try:
-            value = int(digits) if digits.lstrip("+-").isdigit() else finite(digits)
+            value = int(digits) if digits.lstrip("+-").isdigit() else real(digits)
         except ValueError:
             refuse("a number is too large", at)
         return value, number.end(), kinds
@@ -61,14 +61,6 @@ def read_word(text: str, at: int) -> tuple[JSON, int, list[str]]:
     if _NO_TEXT & {*re.split("[ -]", word)}:
         refuse(f"{word[:40]!r} is not a value", at)
     return word, found.end(), ["bare text"]
-
-
-def finite(digits: str) -> float:
-    """Return the float that digits write exactly enough."""
-    try:
-        return real(digits)
-    except ValueError:
-        raise JsonTextError("a number is too large") from None
 
 
 def _string_end(text: str, at: int, close: str) -> tuple[int, list[str]]:

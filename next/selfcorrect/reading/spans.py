@@ -14,7 +14,7 @@ from selfcorrect.reading.json_calls import (
     ToolCallKeys,
     read_json_calls,
 )
-from selfcorrect.reading.json_text import Scanner, read_json_text
+from selfcorrect.reading.json_text import Scanner, decode
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.markup import TAG, THINKING, read_markup
 from selfcorrect.reading.python_calls import NAME, bare, read_python_calls
@@ -69,20 +69,16 @@ def words_in(gap: str) -> str:
 
 def _whole(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     """Read a text that is one value of JSON, which may be encoded again, and nothing else."""
-    value: JSON = text
-    skipped: tuple[str, ...] = ()
-    for _ in range(4):
-        if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "[", '"'):
-            break
-        try:
-            read = read_json_text(value)
-        except JsonTextError:
-            return []
-        if "comment" in read.skipped:
-            # Behind the value, it may be words about the call, or another call.
-            return []
-        value, skipped = read.value, skipped + read.skipped
-    calls = _calls_of(value, skipped, is_tool, keys)
+    if text.lstrip()[:1] not in ("{", "[", '"'):
+        return []
+    try:
+        read = decode(text)
+    except JsonTextError:
+        return []
+    # Behind the value, a comment may be words about the call, or another call.
+    if "comment" in read.skipped:
+        return []
+    calls = _calls_of(read.value, read.skipped, is_tool, keys)
     return [Span(0, len(text), calls)] if calls else []
 
 

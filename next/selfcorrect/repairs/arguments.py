@@ -182,8 +182,8 @@ class _Pass:
         parts: list[Rewrite] = []
         for key, value in written.items():
             name = names.names.get(key, key)
-            safety = None if key in names.ties else self.drops(key, name, value, slot)
-            if safety is not None:
+            safety = self.emptiness(key, slot.properties.get(name), value, is_open=slot.is_open)
+            if safety and key not in names.ties and self.allow.lets("drop-null", safety):
                 drop = _change((*place, key), value, ABSENT, safety, "drop-null")
                 parts.append(Rewrite(None, (drop,)))
                 continue
@@ -257,11 +257,6 @@ class _Pass:
         names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
         return replace(found, names=names)
 
-    def drops(self, key: str, name: str, value: JSON, slot: Slot) -> Safety | None:
-        """Return how sure it is that a value says nothing, where it may be left out; else None."""
-        found = self.emptiness(key, slot.properties.get(name), value, is_open=slot.is_open)
-        return found if found and self.allow.lets("drop-null", found) else None
-
     def emptiness(self, key: str, own: Slot | None, value: JSON, *, is_open: bool) -> Safety | None:
         """Return how sure it is that a value says nothing at a place that may be absent."""
         if own is not None and (own.required or own.accepts(value)):
@@ -323,12 +318,6 @@ class _Pass:
         return Rewrite(default, (change,))
 
 
-VALUE_STRATEGIES: Final = frozenset(
-    {
-        *("convert-type", "correct-enum", "format-date", "format-time", "correct-format"),
-        *(*SHAPES, "rename-argument", "drop-null"),
-    }
-)
 _REASONS: Final = {
     "convert-type": "as the type that is wanted",
     "correct-enum": "a listed value",
@@ -343,6 +332,7 @@ _REASONS: Final = {
     "drop-null": "it says nothing",
     "default-value": "its default",
 }
+VALUE_STRATEGIES: Final = frozenset((_REASONS.keys() - {"default-value"}) | {"rename-argument"})
 
 
 def _change(

@@ -21,7 +21,6 @@ class CorrectEnum(Primitive):
 
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
-    NAME: ClassVar[str] = "correct-enum"
     OPTIONS: ClassVar[Mapping[str, str]] = {"value_synonyms": "synonyms"}
 
     def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:

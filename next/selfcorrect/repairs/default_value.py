@@ -20,7 +20,6 @@ class DefaultValue(Primitive):
 
     values: JsonObject = field(default_factory=dict)
 
-    NAME: ClassVar[str] = "default-value"
     OPTIONS: ClassVar[Mapping[str, str]] = {"defaults": "values"}
     OF_OBJECT: ClassVar[bool] = True
 

@@ -10,10 +10,10 @@ from selfcorrect.effects.effect import acts
 from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS
-from selfcorrect.protocols import RepairContext
-from selfcorrect.reading.choose import Chosen, Unreadable, may_read, read_text
+from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.reading.choose import Chosen, Unreadable, may_read
 from selfcorrect.reading.json_calls import ToolCallKeys
-from selfcorrect.reading.json_text import CLOSERS, NOTATION, inside, read_json_text
+from selfcorrect.reading.json_text import CLOSERS, NOTATION, decode, inside
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.strategy_map.document import PlacedRule
@@ -27,6 +27,8 @@ _NOTHING: Final = ("", "null", "none", "{}", "[]")
 @dataclass(frozen=True, slots=True)
 class FixJson:
     """Read broken JSON, Python's notation and markup; what may be cut off is never completed.
+
+    A context reads texts with the keys that the rules of its map name.
 
     Attributes:
         id_keys: More keys under which a call may hold its id.
@@ -44,11 +46,7 @@ class FixJson:
             return GiveUp("the arguments are no text")
         if call.name:
             return _read_arguments(call, text, context)
-        own = (self.id_keys, self.name_keys, self.arguments_keys)
         chosen = context.read(text)
-        if any(own):
-            keys = ToolCallKeys.with_more(*own)
-            chosen = read_text(text, context.offers, context.finish_reason, keys)
         if isinstance(chosen, Unreadable):
             return GiveUp(chosen.reason)
         if not isinstance(chosen, Chosen) or (context.index or 0) >= len(chosen.calls):
@@ -57,8 +55,8 @@ class FixJson:
             # The others would be dropped in silence.
             return GiveUp(f"it holds {len(chosen.calls)} calls, and `index` names none of them")
         found = chosen.calls[context.index or 0]
-        effects = [_effect_of(each.name, context) for each in chosen.calls]
-        if not may_read(chosen, context.reading, acts=any(map(acts, effects))):
+        is_acting = any(_may_act(each.name, context) for each in chosen.calls)
+        if not may_read(chosen, context.reading, acts=is_acting):
             return GiveUp("words stand around the call")
         return _take(found, text, chosen.around, context)
 
@@ -67,17 +65,12 @@ def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
     if text.strip().lower() in _NOTHING:
         return Changed(Change(ARGS, text, {}, Safety.EXACT, "no arguments"))
     fence = _FENCE.fullmatch(text)
-    value: JSON = fence[1] if fence else text
-    skipped: tuple[str, ...] = ("fence",) if fence else ()
-    for _ in range(4):
-        if not isinstance(value, str):
-            break
-        try:
-            read = read_json_text(value)
-        except JsonTextError as error:
-            return GiveUp(str(error))
-        value, skipped = read.value, skipped + read.skipped
-    return _take(TextCall(call.name, value, (), inside(skipped)), text, "", context)
+    try:
+        read = decode(fence[1] if fence else text)
+    except JsonTextError as error:
+        return GiveUp(str(error))
+    skipped = ("fence",) * bool(fence) + read.skipped
+    return _take(TextCall(call.name, read.value, (), inside(skipped)), text, "", context)
 
 
 def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Repair:
@@ -85,7 +78,7 @@ def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Re
     skipped = frozenset(found.skipped)
     if context.finish_reason == "length" and skipped & CLOSERS:
         return GiveUp("the text was cut off at the limit of tokens")
-    if acts(_effect_of(found.name, context)) and skipped & _DOUBTS:
+    if _may_act(found.name, context) and skipped & _DOUBTS:
         return GiveUp(f"there is a doubt about the text: {', '.join(sorted(skipped & _DOUBTS))}")
     args = _bind(found, context)
     if not isinstance(args, Mapping):
@@ -104,9 +97,7 @@ def _bind(found: TextCall, context: RepairContext) -> JSON:
     """Give values without a name the arguments in the schema's order."""
     if not found.positional or not isinstance(found.arguments, Mapping):
         return found.arguments
-    tool = next(
-        (each for each in context.tools.values() if same_words(each.name, found.name)), None
-    )
+    tool = _tool_of(found.name, context)
     slots = tool.slot.properties if tool else {}
     first = found.positional[0]
     if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(slots):
@@ -123,10 +114,14 @@ def _bind(found: TextCall, context: RepairContext) -> JSON:
     return {**bound, **found.arguments}
 
 
-def _effect_of(name: str, context: RepairContext) -> str:
-    """Return the effect of the tool that a name means; a tool that acts where none is known."""
-    tools = context.tools.values()
-    return next((each.effect for each in tools if same_words(each.name, name)), "")
+def _tool_of(name: str, context: RepairContext) -> OfferedTool | None:
+    return next((each for each in context.tools.values() if same_words(each.name, name)), None)
+
+
+def _may_act(name: str, context: RepairContext) -> bool:
+    """Say whether the tool that a name means acts, or none is known."""
+    tool = _tool_of(name, context)
+    return tool is None or acts(tool.effect)
 
 
 def keys_in(rules: Iterable[PlacedRule]) -> ToolCallKeys:

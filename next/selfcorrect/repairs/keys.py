@@ -2,14 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import stem
-from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, typos
+from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
+from selfcorrect.names import LONGEST, NEGATIONS, is_plain, same_words, words
 from selfcorrect.schema.slot import Slot
 
 LEAD: Final = 0.1
@@ -67,7 +67,7 @@ def match_keys(
         synonyms: Arguments by the other names that they go by; they come before any likeness.
     """
     is_large = len(strangers) * len(holes) > MAX_PAIRS
-    compare = _Comparison(said, synonyms, is_large=is_large)
+    compare = _Comparison(said=said, synonyms=synonyms, is_large=is_large)
     near = {
         (key, name): price
         for key, value in strangers.items()
@@ -80,7 +80,7 @@ def match_keys(
         key: price
         for key, name in leads.items()
         if (price := compare.price(key, holes[name], strict=acts)) < OTHER
-        and (price == SAME or not _has_rival(key, name, holes))
+        and (price == SAME or not has_rival(key, name, holes))
     }
     required = {name for name, slot in holes.items() if slot.required}
     if len(found) < len(strangers) or not required <= {leads[key] for key in found}:
@@ -111,26 +111,15 @@ def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...
     return leads, ties
 
 
-def _has_rival(key: str, name: str, holes: Iterable[str]) -> bool:
-    """Say whether another argument is as few letters away: `enclude` may be either of two."""
-    written = letters(key)
-    away = typos(written, letters(name), _MOST_TYPOS)
-    others = (letters(each) for each in holes if each != name)
-    return away <= _MOST_TYPOS and any(typos(written, each, away) <= away for each in others)
-
-
-_MOST_TYPOS: Final = 2
 _WRAPPER: Final = re.compile(
     r"(?:args|arguments|params|parameters|input|tool_args)[./]|(?:args|arguments|params|parameters)_|--"
 )
-_UNNAMED: Final = re.compile(r"(?:param|parameter|arg|argument)_?(?:\d{1,3}|name|value|key)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Comparison:
     said: frozenset[str]
     synonyms: Mapping[str, str]
-    _: KW_ONLY
     is_large: bool
 
     def price(self, key: str, slot: Slot, *, strict: bool = False, rival: bool = False) -> float:
@@ -144,19 +133,16 @@ class _Comparison:
             return SAME if same_words(key, slot.name) and is_plain(key) else OTHER
         bare = _WRAPPER.sub("", key, count=1)
         found = difference(bare, slot.name, self.said, strict=strict)
-        if found == OTHER and slot.required and _UNNAMED.fullmatch(key):
-            return NOISY
         if found <= ALIKE or not is_plain(bare):
             return found
         if _content(bare) == _content(slot.name) != []:
             return ALIKE
         ours, theirs = ([stem(word) for word in words(each)] for each in (bare, slot.name))
-        if strict:
-            # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
-            return ALIKE if ours == theirs and "array" in slot.kinds else found
-        if sorted(ours) == sorted(theirs) and len(ours) < 3:
+        # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
+        if ours == theirs and ("array" in slot.kinds or not strict):
             return ALIKE
-        return _PART if (slot.required or rival) and _is_part(set(ours), set(theirs)) else found
+        is_whole = strict or not (slot.required or rival)
+        return found if is_whole or not _is_part(set(ours), set(theirs)) else _PART
 
 
 _SCALARS: Final = frozenset({"int", "obj", "object", "str", "string"})
@@ -180,11 +166,10 @@ _FILLERS: Final = frozenset(
     }
 )
 """Words that say nothing of which argument is meant."""
-_NEGATIONS: Final = frozenset({"no", "not", "non", "never", "without", "except", "un", "dry"})
 
 
 def _is_part(ours: set[str], theirs: set[str]) -> bool:
     """Say whether a key says less than an argument's name; what it says more would be content."""
-    if not (ours & theirs) - _FILLERS or (theirs - ours) & _NEGATIONS:
+    if not (ours & theirs) - _FILLERS or (theirs - ours) & NEGATIONS:
         return False
     return ours < theirs or (ours > theirs and ours - theirs <= _FILLERS - {"id"})

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from selfcorrect.effects.effect import acts
 from selfcorrect.model import (
@@ -15,13 +15,12 @@ from selfcorrect.model import (
     Repair,
     Safety,
 )
+from selfcorrect.names import words
 from selfcorrect.pointer import keys_of, look, pointer
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.arguments import repair_arguments
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.readings import Allow
-
-_CLASSES: Final = (Safety.EXACT, Safety.INFERRED, Safety.LOSSY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class Primitive:
     """One strategy of the pass; called alone, it runs the pass restricted to itself and one place.
 
     Attributes:
-        NAME: How ladders and trails call it, and `Allow` too.
+        NAME: How ladders and trails call it, and `Allow` too: the words of the class.
         OPTIONS: Its fields by the fields of `Allow` that they fill.
         OF_OBJECT: Whether it works on the object around the place.
     """
@@ -37,6 +36,9 @@ class Primitive:
     NAME: ClassVar[str]
     OPTIONS: ClassVar[Mapping[str, str]] = {}
     OF_OBJECT: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        cls.NAME = "-".join(words(cls.__name__))
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         keys = keys_of(diagnosis.path)
@@ -54,7 +56,7 @@ class Primitive:
             return GiveUp("the value fits already")
         tool = context.tools.get(call.name)
         said = tool.description if tool else ""
-        allow = Allow.of([self], _CLASSES, acts=acts(context.effect), description=said)
+        allow = Allow.of([self], Safety, acts=acts(context.effect), description=said)
         found = repair_arguments(written, wanted, allow, keys)
         if found.changes:
             return Changed(found.changes)

@@ -22,7 +22,6 @@ class RenameArgument(Primitive):
 
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
-    NAME: ClassVar[str] = "rename-argument"
     OPTIONS: ClassVar[Mapping[str, str]] = {"key_synonyms": "synonyms"}
     OF_OBJECT: ClassVar[bool] = True
 

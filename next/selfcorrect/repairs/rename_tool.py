@@ -1,6 +1,5 @@
 """rename-tool: gives a call the name of the one tool that is meant."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
@@ -8,24 +7,17 @@ from selfcorrect.names import words
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.json_calls import read_json_calls
-from selfcorrect.repairs.tools import Takes, match_tool, takes_repaired
+from selfcorrect.repairs.tools import match_tool
 
 
-@dataclass(frozen=True, slots=True)
 class RenameTool:
-    """Rename `serach_flights` to `search_flights`; a whole word is never exchanged.
-
-    Attributes:
-        takes: Whether a tool takes the arguments of the call, repaired if need be.
-    """
-
-    takes: Takes = takes_repaired
+    """Rename `serach_flights` to `search_flights`; a whole word is never exchanged."""
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         inner = _inner_call(call, context)
         if inner is not None:
             return Changed(inner)
-        found = match_tool(call.name, call.args, context.tools, self.takes)
+        found = match_tool(call.name, call.args, context.tools)
         if found is None:
             return GiveUp(f"no tool is near {call.name!r:.80}")
         return Changed(Change("/name", call.name, found.name, found.safety, "the tool's name"))

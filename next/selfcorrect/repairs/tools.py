@@ -1,13 +1,13 @@
 """Which offered tool a name means; a tool that destroys is never meant by a likeness."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.effect import acts
-from selfcorrect.likeness import ALIKE, OTHER, difference, typos
+from selfcorrect.likeness import ALIKE, OTHER, difference, has_rival
 from selfcorrect.model import JsonObject, Safety
 from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
 from selfcorrect.protocols import OfferedTool
@@ -17,7 +17,6 @@ from selfcorrect.values.readings import Allow
 LEAD: Final = 0.2
 """How much nearer a name must be to its tool than to the next one."""
 _SEVERAL: Final = 3
-_MOST_TYPOS: Final = 2
 MAX_TOOLS: Final = 500
 """Tools beyond which a name is compared by its letters alone."""
 _NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
@@ -30,9 +29,6 @@ _PLACEHOLDER: Final = re.compile(
 )
 _SURE: Final = frozenset({Safety.EXACT, Safety.INFERRED})
 _SUFFIXES: Final = frozenset({"tool", "function", "func"})
-
-Takes: TypeAlias = Callable[[OfferedTool, JsonObject], bool]
-"""Whether a tool takes these arguments, repaired if need be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +44,19 @@ class ToolMatch:
     safety: Safety
 
 
-def match_tool(
-    name: str,
-    args: JsonObject,
-    tools: Mapping[str, OfferedTool],
-    takes: Takes,
-) -> ToolMatch | None:
+def match_tool(name: str, args: JsonObject, tools: Mapping[str, OfferedTool]) -> ToolMatch | None:
     """Find the one tool that a written name means.
 
     Args:
         name: The written name.
         args: The arguments of the call.
         tools: The tools that are offered, by name.
-        takes: Whether a tool takes these arguments, repaired if need be.
     """
     bare = bare_name(name)
     if bare in tools:
         return ToolMatch(bare, Safety.EXACT)
     if len(bare) <= LONGEST and _PLACEHOLDER.fullmatch(bare):
-        found = [each for each, tool in tools.items() if args and takes(tool, args)]
+        found = [each for each, tool in tools.items() if args and _takes(tool, args)]
         return (
             _only(found) if all(_may_stand_for(bare, tools[each], args) for each in found) else None
         )
@@ -81,18 +71,18 @@ def match_tool(
         # tools share says nothing.
         tool = tools[spaced[0]]
         is_ours = len({_space(each) for each in tools}) == 1 and tool.effect != "destructive"
-        may = (is_ours or not acts(tool.effect)) and takes(tool, args)
+        may = (is_ours or not acts(tool.effect)) and _takes(tool, args)
         return _only(spaced) if may else None
     # Rivals count by the loosest likeness; a tool that acts is named by the strictest one.
     near = sorted((_price(bare, tool, strict=False), each) for each, tool in tools.items())
     if len(near) > 1 and near[1][0] < near[0][0] + LEAD:
         return None
-    if _has_rival(bare, near[0][1], tools):
+    if has_rival(bare, near[0][1], tools):
         return None
     tool = tools[near[0][1]]
     # A slip in one of several words is surer than in a word alone.
     price = _price(bare, tool, strict=acts(tool.effect) and len(words(bare)) < _SEVERAL)
-    is_sure = price <= ALIKE or (price < OTHER and takes(tool, args))
+    is_sure = price <= ALIKE or (price < OTHER and _takes(tool, args))
     is_kept = tool.effect == "destructive"
     return ToolMatch(tool.name, Safety.INFERRED) if is_sure and not is_kept else None
 
@@ -110,15 +100,6 @@ def _may_stand_for(name: str, tool: OfferedTool, args: JsonObject) -> bool:
     return is_exact and bool(name) and not letters(name) and tool.effect != "destructive"
 
 
-def _has_rival(written: str, name: str, tools: Mapping[str, OfferedTool]) -> bool:
-    """Say whether another tool is as few letters away, though its name is no word."""
-    away = typos(letters(written), letters(name), _MOST_TYPOS)
-    others = (letters(each) for each in tools if each != name)
-    return away <= _MOST_TYPOS and any(
-        typos(letters(written), each, away) <= away for each in others
-    )
-
-
 def _space(name: str) -> str:
     return name.removesuffix(_without_space(name))
 
@@ -128,7 +109,7 @@ def _without_space(name: str) -> str:
     return _SPACE.sub("", name, count=1)
 
 
-def takes_repaired(tool: OfferedTool, args: JsonObject) -> bool:
+def _takes(tool: OfferedTool, args: JsonObject) -> bool:
     """Say whether arguments fit a tool, repaired where rules reach."""
     allow = Allow(VALUE_STRATEGIES, _SURE, acts(tool.effect), tool.description)
     return not repair_arguments(args, tool.slot, allow).problems

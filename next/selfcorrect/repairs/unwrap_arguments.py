@@ -1,6 +1,6 @@
 """unwrap-arguments: takes off an object that stands around all arguments."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from selfcorrect.model import Call, Diagnosis, Repair
@@ -9,11 +9,9 @@ from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.primitive import Primitive
 
 
-@dataclass(frozen=True, slots=True)
 class UnwrapArguments(Primitive):
     """Unwrap `{"arguments": {...}}`, and a lone key that is the JSON text of the arguments."""
 
-    NAME: ClassVar[str] = "unwrap-arguments"
     OF_OBJECT: ClassVar[bool] = True
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import words
+from selfcorrect.names import NEGATIONS, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
@@ -23,10 +23,8 @@ def read_boolean(value: JSON, slot: Slot) -> Iterator[Reading]:
 _SAME: Final = {"true": True, "false": False}
 _ALIKE: Final = {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}
 _SWITCHES: Final = ("on", "off")
-_NEGATIVE: Final = frozenset(
-    {
-        *("no", "not", "non", "never", "without", "skip", "skipped", "exclude", "excluded"),
-        *("disable", "disabled", "ignore", "hide", "hidden", "omit", "suppress"),
-    }
+_NEGATIVE: Final = NEGATIONS.union(
+    ("skip", "skipped", "exclude", "excluded", "disable", "disabled"),
+    ("ignore", "hide", "hidden", "omit", "suppress"),
 )
 """Words of a name under which "off" may mean the argument, or what the argument turns off."""

@@ -8,7 +8,7 @@ from typing import Final
 from selfcorrect.dictionary import stem
 from selfcorrect.likeness import near_letters, typos
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import words
+from selfcorrect.names import NEGATIONS, letters, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
@@ -22,8 +22,8 @@ _FILLERS: Final = frozenset(
     }
 )
 """Words that name the sort of a value; beside a listed value they say nothing more."""
-_TURNS: Final = frozenset({"no", "in", "not", "non", "never", "without", "except", "un", "dry"})
-"""Words that turn a meaning round, even where they stand in the argument's own name."""
+_TURNS: Final = NEGATIONS | {"in"}
+"""They turn a meaning round even where they stand in the argument's own name."""
 
 
 def read_choice(value: JSON, slot: Slot) -> Iterator[Reading]:
@@ -143,10 +143,4 @@ def _is_slip(text: str, choice: str) -> bool:
     """Say whether one letter of a text is wrong, left out, doubled, or two have changed places."""
     if _has_signs(text.strip(_QUOTES)) or _has_signs(choice):
         return False
-    ours, theirs = _words(text), _words(choice)
-    pairs = [(a, b) for a, b in zip(ours, theirs, strict=False) if a != b]
-    return len(ours) == len(theirs) and len(pairs) == 1 and _is_typo(*pairs[0])
-
-
-def _is_typo(one: str, other: str) -> bool:
-    return one[0] == other[0] and near_letters(one, other) and typos(one, other) == 1
+    return near_letters(text, choice) and typos(letters(text), letters(choice)) == 1

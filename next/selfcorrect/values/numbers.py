@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from math import isfinite
 from typing import Final
 
 from selfcorrect.model import JSON, Safety
@@ -27,24 +26,6 @@ def read_number(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a text as the number that it writes, without rounding."""
     if isinstance(value, str) and len(value) <= _LONGEST:
         yield from _in_text(value.strip().replace("\N{MINUS SIGN}", "-"), slot)
-
-
-def real(digits: str) -> float:
-    """Return the float that digits write.
-
-    Raises:
-        ValueError: If it is infinite, or another whole number than the digits write.
-    """
-    number = float(digits)
-    if not isfinite(number):
-        raise ValueError(f"{digits:.30} is beyond any number")
-    if abs(number) >= _MOST_WHOLE and Decimal(repr(number)) != Decimal(digits):
-        raise ValueError(f"{digits:.30} is no float")
-    return number
-
-
-_MOST_WHOLE: Final = 2**53
-"""From here on a float does not hold every whole number."""
 
 
 def _in_text(text: str, slot: Slot) -> Iterator[Reading]:

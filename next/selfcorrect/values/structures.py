@@ -1,22 +1,14 @@
 """A list or object that was written as text, and a value in an object of its own."""
 
-import ast
-import json
-import re
-import tokenize
 from collections.abc import Iterator
-from io import StringIO
-from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
-from selfcorrect.model import ABSENT, JSON, JsonDict, Safety
+from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.names import same_words, words
+from selfcorrect.reading.json_text import NOTATION, read_json_text
+from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.schema.slot import Slot
-from selfcorrect.values.numbers import real
 from selfcorrect.values.reading import Reading
-
-_LONGEST: Final = 1_000_000
-_LONGEST_PYTHON: Final = 20_000
 
 
 def read_nested(value: JSON, slot: Slot) -> Iterator[Reading]:
@@ -70,18 +62,11 @@ def nested(text: str) -> JSON:
     >>> nested('{"a": 1, "a": 2}')
     ABSENT
     """
-    if len(text) > _LONGEST:
-        return ABSENT
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_refuse, parse_float=real)
-    except (ValueError, RecursionError):
-        pass
-    if len(text) > _LONGEST_PYTHON:
+        read = read_json_text(text)
+    except JsonTextError:
         return ABSENT
-    try:
-        return ABSENT if _is_unclear(text) else _literal(ast.parse(text.strip(), mode="eval").body)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
-        return ABSENT
+    return read.value if NOTATION.issuperset(read.skipped) else ABSENT
 
 
 def _is_type(value: JSON) -> bool:
@@ -94,55 +79,3 @@ _TYPES: Final = frozenset(
         *("double", "string", "str", "object", "dict"),
     }
 )
-
-
-def _object(pairs: list[tuple[str, Any]]) -> JsonDict:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise ValueError("two values for one key")
-    return made
-
-
-def _refuse(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")
-
-
-def _is_unclear(text: str) -> bool:
-    """Say whether Python would skip a comment, join two texts, or make two numbers of 1,000."""
-    skip = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
-    lines = StringIO(text.strip()).readline
-    tokens = [each for each in tokenize.generate_tokens(lines) if each.type not in skip]
-    kinds = [each.type for each in tokens]
-    is_joined = any(one == other == tokenize.STRING for one, other in pairwise(kinds))
-    has_zeros = any(re.match("0[0_]", each.string) for each in tokens)
-    return is_joined or has_zeros or tokenize.COMMENT in kinds
-
-
-def _literal(node: ast.expr) -> JSON:
-    """Return the value of a literal in Python's notation.
-
-    Raises:
-        ValueError: If it is none, or no JSON.
-    """
-    match node:
-        case ast.Dict(keys, values):
-            # A key of None is `**other`.
-            names: list[Any] = [None if key is None else _literal(key) for key in keys]
-            if not all(isinstance(name, str) for name in names):
-                raise ValueError("a key must be a text")
-            return _object(list(zip(names, [_literal(each) for each in values], strict=True)))
-        case ast.List(items) | ast.Tuple(items):
-            return [_literal(each) for each in items]
-        case ast.Constant(str() | bool() | None | int() as value):
-            return value
-        case ast.Constant(float() as value):
-            return real(repr(value))
-        case ast.UnaryOp(ast.USub(), ast.Constant(int() | float() as value)):
-            if not isinstance(value, bool):
-                return -value
-        case ast.Name(name) if name in _WORDS:
-            return _WORDS[name]
-    raise ValueError("not a literal")
-
-
-_WORDS: Final = {"true": True, "false": False, "null": None}

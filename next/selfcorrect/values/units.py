@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from selfcorrect.dictionary import stem
 from selfcorrect.names import words
 
 _ROWS: Final = (
@@ -46,7 +47,7 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     # A lone letter is a variable: `v` is no volt, `distance_m` is in metres.
     described = {word for word in _words_of(description) if len(word) > 1}
     written = {*_words_of_name(name), *(described - _ALSO_WORDS)}
-    said = {*map(_singular, written), *re.findall(r"[$€£¥₹%]", description)}
+    said = {*map(stem, written), *re.findall(r"[$€£¥₹%]", description)}
     # The pounds of a price are no weight.
     said = {"gbp" if each == "pound" and _MONEY & said else each for each in said}
     asked = {_UNITS[each] for each in said if each in _UNITS}
@@ -56,10 +57,10 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
         # The case of a sign belongs to it: `Mb` is no `MB`, `M` is no metre.
         meant = _SIGNS.get(unit.strip(". "))
     else:
-        meant = _UNITS.get(folded) or _UNITS.get(_singular(folded))
+        meant = _UNITS.get(folded) or _UNITS.get(stem(folded))
     if meant is None:
-        named = map(_singular, words(name))
-        return len(folded) > 2 and not asked and _singular(folded) in named
+        named = map(stem, words(name))
+        return len(folded) > 2 and not asked and stem(folded) in named
     return asked == {meant} and meant not in when and _OTHER_SIZE.isdisjoint(said)
 
 
@@ -77,10 +78,3 @@ def _words_of_name(name: str) -> set[str]:
 
 def _words_of(text: str) -> list[str]:
     return re.findall(r"[^\W\d_]+(?:/h)?", text.lower()[:2_000])
-
-
-def _singular(word: str) -> str:
-    is_plural = len(word) > 3 and word.endswith("s") and word[-2] not in "su"
-    if is_plural and word.endswith(("inches", "boxes")):
-        return word[:-2]
-    return word[:-1] if is_plural else word
