@@ -5,6 +5,7 @@ word of the language is never a slip of another one.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from selfcorrect.dictionary import is_short_for, is_word

@@ -136,10 +136,10 @@ def _after_blank(turn: AIMessage, run: AgentRun) -> dict[str, Any] | None:
 
 def _means_tool(run: AgentRun, loops: HostedLoops, call: ToolCall) -> bool:
     """Say whether the loop would make the call under the name of an offered tool."""
-    from selfcorrect.repairs.tools import match_tool, takes_repaired
+    from selfcorrect.repairs.tools import match_tool
 
     tools = loops.loop_with(run.offered).context.tools
-    return match_tool(call["name"], call["args"], tools, takes_repaired) is not None
+    return match_tool(call["name"], call["args"], tools) is not None
 
 
 def _calls_in_text(
