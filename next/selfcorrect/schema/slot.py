@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
-from json import dumps, loads
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import unquote
 
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
-from selfcorrect.schema.engine import compile_schema
+from selfcorrect.schema.check import Validator, compile_schema
 
 _DEPTH: Final = 32
 """How many references lead from one place to its schema; a circle of them ends here."""
@@ -63,7 +62,7 @@ class Slot:
     def accepts(self, value: JSON) -> bool:
         """Say whether a value is valid here."""
         try:
-            return bool(self._validator.is_valid(value))
+            return self.validator.is_valid(value)
         except (ValueError, TypeError, OverflowError, RecursionError):
             return False
 
@@ -155,11 +154,16 @@ class Slot:
         return Slot(self.view.get("additionalProperties"), self.root, key, required=False)
 
     @cached_property
-    def _validator(self) -> Any:
+    def validator(self) -> Validator:
+        """What checks values against the schema of the place.
+
+        Raises:
+            ValueError: If it is not a usable JSON Schema.
+        """
         stores = {word: self.root[word] for word in ("$defs", "definitions") if word in self.root}
         # Where the schema says nothing, or only yes or no, there is nothing to refer to.
         own = {"not": {}} if self.schema is False else _mapping(self.schema)
-        return _compile(dumps({**stores, **own}, sort_keys=True, default=str))
+        return compile_schema({**stores, **own})
 
 
 def subschema(schema: JsonObject, keys: Sequence[str]) -> JsonObject:
@@ -191,11 +195,6 @@ _OPENS: Final = frozenset(
     }
 )
 """Keywords that speak of keys which `properties` does not name."""
-
-
-@lru_cache(maxsize=4_096)
-def _compile(schema: str) -> Any:
-    return compile_schema(loads(schema))
 
 
 def _kinds_of(branches: Sequence[Slot]) -> frozenset[str]:

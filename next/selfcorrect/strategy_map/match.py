@@ -1,7 +1,7 @@
 """Compiled rules: finds those that an error meets, in the order in which they are tried."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
@@ -34,31 +34,25 @@ class Answer:
     hints: tuple[PlacedRule, ...] = ()
     met: tuple[PlacedRule, ...] = ()
 
-    def take(self, placed: PlacedRule, captures: dict[str, str]) -> "Answer":
-        """Return the answer with the word of one more rule."""
-        rule, met = placed.rule, (*self.met, placed)
+    @classmethod
+    def of(cls, placed: PlacedRule, captures: dict[str, str]) -> "Answer":
+        """Return what one rule says."""
+        rule = placed.rule
         if rule.hint:
-            return replace(self, hints=(*self.hints, placed), met=met)
-        return replace(
-            self,
-            first=self.first or placed,
-            captures=self.captures if self.first else captures,
-            kind=self.kind or rule.kind,
-            category=self.category or rule.category,
-            paths=self.paths or _paths(rule, captures),
-            met=met,
-        )
+            return cls(hints=(placed,), met=(placed,))
+        paths = _paths(rule, captures)
+        return cls(placed, captures, rule.kind, rule.category, paths, met=(placed,))
 
     def join(self, other: "Answer") -> "Answer":
         """Return this answer, completed by another about the same error."""
-        return replace(
-            self,
-            first=self.first or other.first,
-            captures=self.captures if self.first else other.captures,
-            kind=self.kind or other.kind,
-            category=self.category or other.category,
-            paths=self.paths or other.paths,
-            hints=tuple({each.key: each for each in (*self.hints, *other.hints)}.values()),
+        return Answer(
+            self.first or other.first,
+            self.captures if self.first else other.captures,
+            self.kind or other.kind,
+            self.category or other.category,
+            self.paths or other.paths,
+            tuple({each.key: each for each in (*self.hints, *other.hints)}.values()),
+            (*self.met, *other.met),
         )
 
     def advice(self) -> list[ErrorRule]:
