@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 from urllib.parse import unquote
@@ -87,7 +87,8 @@ class Slot:
     @cached_property
     def choices(self) -> tuple[JSON, ...]:
         """The listed values; none where there is no list."""
-        return tuple(self.view["enum"] if "enum" in self.view else self._one("const"))
+        only = (self.view["const"],) if "const" in self.view else ()
+        return tuple(self.view.get("enum", only))
 
     @property
     def default(self) -> JSON:
@@ -139,10 +140,6 @@ class Slot:
         """The alternatives of a union."""
         found = [each for word in ("anyOf", "oneOf") for each in self.view.get(word) or ()]
         return tuple(Slot(each, self.root, self.name, required=self.required) for each in found)
-
-    def _one(self, word: str) -> Iterator[JSON]:
-        if word in self.view:
-            yield self.view[word]
 
     def _inner(self, key: str) -> Slot:
         if key in self.properties:

@@ -9,7 +9,7 @@ from typing import Any
 from selfcorrect.model import Category, ErrorKind, Finding
 from selfcorrect.pointer import pointer
 from selfcorrect.strategy_map.document import ErrorRule, PlacedRule
-from selfcorrect.strategy_map.patterns import PatternSet
+from selfcorrect.strategy_map.patterns import PatternSet, captures_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,12 @@ class Answer:
     met: tuple[PlacedRule, ...] = ()
 
     @classmethod
-    def of(cls, placed: PlacedRule, captures: dict[str, str]) -> "Answer":
-        """Return what one rule says."""
+    def of(cls, placed: PlacedRule, text: str) -> "Answer":
+        """Return what one rule says of an error with this text, which it matches."""
         rule = placed.rule
         if rule.hint:
             return cls(hints=(placed,), met=(placed,))
+        captures = captures_of(rule.match, text) if rule.match else {}
         paths = _paths(rule, captures)
         return cls(placed, captures, rule.kind, rule.category, paths, met=(placed,))
 
@@ -86,7 +87,6 @@ class Matcher:
         self._rules = rules
         self._patterned = [n for n, each in enumerate(rules) if each.rule.match]
         self._patterns = PatternSet([rules[n].rule.match or "" for n in self._patterned])
-        self._positions = {rules[n].key: at for at, n in enumerate(self._patterned)}
         self._index: dict[Any, list[int]] = {}
         self._always: list[int] = []
         for n, each in enumerate(rules):
@@ -119,11 +119,6 @@ class Matcher:
                 and (rule.retry_after is None or rule.retry_after is names_wait)
             ):
                 yield self._rules[n]
-
-    def captures(self, placed: PlacedRule, finding: Finding) -> dict[str, str]:
-        """Return the named groups of a rule's pattern in the text of an error that it matches."""
-        position = self._positions.get(placed.key)
-        return {} if position is None else self._patterns.captures(position, finding["text"])
 
 
 @lru_cache(maxsize=1024)

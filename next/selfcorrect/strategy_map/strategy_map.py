@@ -49,7 +49,7 @@ class StrategyMap:
         rules: Every rule, in the order in which they are tried.
         ladders: Strategies by category or kind, for rules that name none.
         policy: What runs unasked, what ends a run, what is sensitive.
-        limits: Bounds that the map sets; `Limits.merged` takes them.
+        limits: Bounds that the map sets; those of the caller stand over them.
         effects: Effects of tools by name or glob, the nearest map's first.
         reading: How texts become calls.
 
@@ -175,7 +175,7 @@ class StrategyMap:
 
         answer = Answer(paths=finding.get("paths") or [])
         for placed in self._matcher.matching(finding, tool):
-            answer = answer.join(Answer.of(placed, self._matcher.captures(placed, finding)))
+            answer = answer.join(Answer.of(placed, finding["text"]))
         return answer
 
     def _complete(

@@ -96,12 +96,7 @@ class ToolSpec:
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
         """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
         found = tool.tool_call_schema
-        # A pydantic model drops an unknown key in silence, so the check must not let one pass.
-        parameters = (
-            found
-            if isinstance(found, dict)
-            else {"additionalProperties": False, **found.model_json_schema()}
-        )
+        parameters = found if isinstance(found, dict) else found.model_json_schema()
         schema = {"name": tool.name, "description": tool.description, "parameters": parameters}
         return cls.from_schema(schema, _langchain_call(tool), **_with_metadata(tool, options))
 
