@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from threading import Lock
-from typing import Any, Final, Protocol
+from itertools import count
+from typing import Final, Protocol
 
 from selfcorrect.errors import ToolNotFoundError
 from selfcorrect.names import same_words, words
@@ -69,24 +69,21 @@ class AutoCorrect:
     max_retries: int = 3
     min_token_length: int = 3
     min_token_similarity: float = 0.25
-    _misses: int = field(default=0, init=False, repr=False, compare=False)
-    _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)
+    _misses: Iterator[int] = field(
+        default_factory=lambda: count(1), init=False, repr=False, compare=False
+    )
 
     def fresh(self) -> AutoCorrect:
         return AutoCorrect(self.max_retries, self.min_token_length, self.min_token_similarity)
 
     def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
-        with self._lock:
-            self._misses += 1
-            misses = self._misses
-        if misses > self.max_retries:
+        if next(self._misses) > self.max_retries:
             return Raise(ToolNotFoundError(requested, available))
         found = self._suggest(requested[:MAX_NAME], available)
         return Feedback(_write_message(requested, found, available), tuple(found))
 
     def on_tool_found(self) -> None:
-        with self._lock:
-            self._misses = 0
+        self._misses = count(1)
 
     def _suggest(self, requested: str, available: Sequence[str]) -> list[str]:
         equal = [name for name in available if same_words(requested, name)]
