@@ -10,13 +10,10 @@ from functools import lru_cache
 from json import dumps, loads
 from typing import Any, Final, Protocol
 
+from selfcorrect.errors import TooLargeError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS
 from selfcorrect.text import quote
-
-
-class TooLargeError(ValueError):
-    """Arguments are larger, or more is wrong with them, than is looked at."""
 
 
 class Validator(Protocol):

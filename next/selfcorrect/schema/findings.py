@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Final
 
+from selfcorrect.errors import TooLargeError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
-from selfcorrect.schema.check import TooLargeError
 from selfcorrect.text import names_secret
 
 MAX_WRONG: Final = 1_000

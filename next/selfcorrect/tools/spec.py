@@ -12,7 +12,7 @@ from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
 from selfcorrect.errors import ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
 from selfcorrect.model import JSON, Finding, JsonDict, JsonObject
-from selfcorrect.schema.check import check_arguments
+from selfcorrect.schema.check import Validator, check_arguments
 from selfcorrect.schema.slot import Slot
 from selfcorrect.strategy_map.document import ToolEffect
 
@@ -129,13 +129,18 @@ class ToolSpec:
         )
 
     def findings(self, args: JSON) -> list[Finding]:
-        """Return what is wrong with the arguments.
+        """Return what is wrong with the arguments."""
+        return check_arguments(args, self.validator)
+
+    @property
+    def validator(self) -> Validator:
+        """What checks the arguments.
 
         Raises:
             ToolDefinitionError: If the schema is unusable.
         """
         try:
-            return check_arguments(args, self.slot.validator)
+            return self.slot.validator
         except (ValueError, RecursionError) as error:
             raise ToolDefinitionError(
                 f"tool {self.name!r}: the schema of its arguments is unusable: {error!s:.400}"
@@ -166,7 +171,7 @@ def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> di
         spec = _with_effect(_spec_of(item), effects)
         if spec.name in found:
             raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
-        spec.findings({})  # compiles the schema
+        _ = spec.validator  # compiles the schema
         found[spec.name] = spec
     return found
 
