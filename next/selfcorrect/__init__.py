@@ -4,8 +4,9 @@
 without executing them. Names are loaded when they are first used, so that a cold start stays short.
 """
 
-from importlib import import_module
 from typing import Any, Final
+
+from selfcorrect.lazy import load_names
 
 _HOMES: Final = {
     "agents.middleware": "SelfCorrection",
@@ -31,9 +32,7 @@ _HOMES: Final = {
     "tools.spec": "ToolSpec",
 }
 """The public names, by the module that holds them; `__init__.pyi` tells type checkers the same."""
-_MODULES: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
-
-__all__ = list(_MODULES)
+__all__, _load = load_names(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
@@ -41,8 +40,4 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("selfcorrect")
-    if name not in _MODULES:
-        raise AttributeError(f"module 'selfcorrect' has no attribute {name!r}")
-    value = getattr(import_module(f"selfcorrect.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+    return _load(name)

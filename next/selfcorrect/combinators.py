@@ -6,10 +6,10 @@ answer the questions of its graphs, make it a node of a graph with a checkpointe
 
 import asyncio
 import contextvars
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from threading import Thread
 from typing import Any, Final, TypeAlias
@@ -61,7 +61,7 @@ def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
                 break
         return _unwrap(end)
 
-    return _InOrder("first_of", graphs, run)
+    return _in_order("first_of", graphs, run)
 
 
 def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
@@ -77,7 +77,7 @@ def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
     Raises:
         GraphSetupError: If there is no graph, an argument is not a graph, or a tool may act twice.
     """
-    race = _Race("speculative", graphs)
+    race = _Combination("speculative", graphs, partial(_race, graphs), partial(_arace, graphs))
     if not may_repeat and not _only_reads(race):
         raise GraphSetupError(
             "speculative runs every graph, so a tool with side effects may act twice: declare "
@@ -122,13 +122,19 @@ def loop_until(
             attempts += _list_executions(out)
         return _end_loop(out, attempts, max_iterations)
 
-    return _InOrder("loop_until", [graph], run)
+    return _in_order("loop_until", [graph], run)
 
 
-class _Combination(Runnable[Any, Any], ABC):
-    """Runs graphs with its own config."""
+class _Combination(Runnable[Any, Any]):
+    """Runs graphs with its own config, in sync code and in async code."""
 
-    def __init__(self, name: str, graphs: Sequence[Graph]) -> None:
+    def __init__(
+        self,
+        name: str,
+        graphs: Sequence[Graph],
+        run: Callable[..., Any],
+        arun: Callable[..., Awaitable[Any]],
+    ) -> None:
         for graph in graphs:
             if not isinstance(graph, Runnable):
                 raise GraphSetupError(f"{name} takes compiled graphs, not {graph!r:.80}")
@@ -136,9 +142,10 @@ class _Combination(Runnable[Any, Any], ABC):
             raise GraphSetupError(f"{name} needs at least one graph")
         self.name = name
         self.graphs = graphs
+        self._run, self._arun = run, arun
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:  # noqa: A002
-        return self._call_with_config(self._invoke, input, config, **options)  # type: ignore[arg-type]
+        return self._call_with_config(self._run, input, config, **options)
 
     async def ainvoke(
         self,
@@ -146,33 +153,21 @@ class _Combination(Runnable[Any, Any], ABC):
         config: RunnableConfig | None = None,
         **options: Any,
     ) -> Any:
-        return await self._acall_with_config(self._ainvoke, input, config, **options)  # type: ignore[arg-type]
-
-    @abstractmethod
-    def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
-        """Run the graphs; `config` is the one for what runs inside."""
-
-    @abstractmethod
-    async def _ainvoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
-        """Run the graphs in async code."""
+        return await self._acall_with_config(self._arun, input, config, **options)
 
 
-class _InOrder(_Combination):
-    """Runs one graph after the other, as `run` says."""
+def _in_order(
+    name: str, graphs: Sequence[Graph], run: Callable[[RunGraph, Any], Any]
+) -> _Combination:
+    """Run one graph after the other, as `run` says."""
 
-    def __init__(
-        self, name: str, graphs: Sequence[Graph], run: Callable[[RunGraph, Any], Any]
-    ) -> None:
-        super().__init__(name, graphs)
-        self._run = run
+    def invoke(given: Any, config: RunnableConfig, **options: Any) -> Any:
+        return run_sync(run(lambda graph, given: graph.invoke(given, config, **options), given))
 
-    def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
-        return run_sync(
-            self._run(lambda graph, given: graph.invoke(given, config, **options), given)
-        )
+    async def ainvoke(given: Any, config: RunnableConfig, **options: Any) -> Any:
+        return await run(lambda graph, given: graph.ainvoke(given, config, **options), given)
 
-    async def _ainvoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
-        return await self._run(lambda graph, given: graph.ainvoke(given, config, **options), given)
+    return _Combination(name, graphs, invoke, ainvoke)
 
 
 _FINAL: Final = ("terminal_kind", "escalated")
@@ -209,44 +204,44 @@ def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> Jso
     }
 
 
-class _Race(_Combination):
-    """Runs graphs side by side: in threads, or as tasks."""
+def _race(graphs: Sequence[Graph], given: Any, config: RunnableConfig, **options: Any) -> Any:
+    """Run graphs side by side in threads."""
+    controls = [RunControl() for _ in graphs]
+    futures = [
+        _start(graph, given, _separate(config, number), options, control)
+        for number, (graph, control) in enumerate(zip(graphs, controls, strict=True))
+    ]
+    ends: list[End] = []
+    try:
+        for future in as_completed(futures):
+            ends.append(future.result())
+            if _has(ends[-1], "result"):
+                break
+    finally:
+        for control in controls:
+            control.request_drain("another graph has won")
+    return _judge(ends)
 
-    def _invoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
-        controls = [RunControl() for _ in self.graphs]
-        futures = [
-            _start(graph, given, _separate(config, number), options, control)
-            for number, (graph, control) in enumerate(zip(self.graphs, controls, strict=True))
-        ]
-        ends: list[End] = []
-        try:
-            for future in as_completed(futures):
-                ends.append(future.result())
-                if _has(ends[-1], "result"):
-                    break
-        finally:
-            for control in controls:
-                control.request_drain("another graph has won")
-        return _judge(ends)
 
-    async def _ainvoke(self, given: Any, config: RunnableConfig, **options: Any) -> Any:
-        tasks = [
-            asyncio.ensure_future(
-                _end_of(graph.ainvoke, given, _separate(config, number), **options)
-            )
-            for number, graph in enumerate(self.graphs)
-        ]
-        ends: list[End] = []
-        try:
-            for task in asyncio.as_completed(tasks):
-                ends.append(await task)
-                if _has(ends[-1], "result"):
-                    break
-        finally:
-            for each in tasks:
-                each.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        return _judge(ends)
+async def _arace(
+    graphs: Sequence[Graph], given: Any, config: RunnableConfig, **options: Any
+) -> Any:
+    """Run graphs side by side as tasks."""
+    tasks = [
+        asyncio.ensure_future(_end_of(graph.ainvoke, given, _separate(config, number), **options))
+        for number, graph in enumerate(graphs)
+    ]
+    ends: list[End] = []
+    try:
+        for task in asyncio.as_completed(tasks):
+            ends.append(await task)
+            if _has(ends[-1], "result"):
+                break
+    finally:
+        for each in tasks:
+            each.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return _judge(ends)
 
 
 _SCRATCHPAD: Final = "__pregel_scratchpad"

@@ -162,7 +162,8 @@ class RunContext:
 
     def key_of(self, call: Call) -> str:
         """Return the text that is equal for equal calls."""
-        return call_key(call, self.schema_of(call))
+        tool = self.tools.get(call.name)
+        return call_key(call, tool.slot if tool else None)
 
     def intent_of(self, state: CorrectionState, call: Call) -> Record:
         """Return what the ledger is told before a tool is called."""

@@ -133,6 +133,10 @@ class ResultError(TypeError):
     """What a tool returned cannot be read, so nobody knows what it did."""
 
 
+class TooLargeError(ValueError):
+    """Arguments are larger, or more is wrong with them, than is looked at."""
+
+
 class ToolReportedError(Exception):
     """Stands for an error that a tool returned as its value.
 

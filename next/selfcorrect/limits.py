@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
@@ -38,17 +37,6 @@ class Limits(BaseModel):
     per_kind: Mapping[ErrorKind, NonNegativeInt] = Field(default_factory=dict)
     per_strategy: Mapping[str, NonNegativeInt] = Field(default_factory=dict)
     ceiling: PositiveInt = 10
-
-    def merge(self, over: JsonObject) -> Limits:
-        """Return these limits with other values on top, key by key.
-
-        Raises:
-            pydantic.ValidationError: If a value is not usable.
-        """
-        values: dict[str, Any] = {**self.model_dump(), **over}
-        for name in ("per_kind", "per_strategy"):
-            values[name] = {**getattr(self, name), **over.get(name, {})}
-        return Limits.model_validate(values)
 
 
 def check_bound(

@@ -1,11 +1,11 @@
-"""What can be swapped: a strategy, a node, a ledger, a clock. Each is a small Protocol."""
+"""What a strategy sees, and what can be swapped: a node, a ledger, a clock."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from selfcorrect.effects.again import Record, Verdict
-from selfcorrect.model import JSON, Call, Diagnosis, JsonObject, Repair
+from selfcorrect.model import JSON, JsonObject
 from selfcorrect.models.port import ModelPort
 from selfcorrect.names import same_words
 from selfcorrect.schema.slot import Slot
@@ -77,14 +77,6 @@ class RepairContext:
     def offers(self, name: str) -> bool:
         """Say whether a name is a tool's, whatever its case and separators."""
         return any(name == each or same_words(name, each) for each in self.tools)
-
-
-class Strategy(Protocol):
-    """Answers an error of a call; sync or async. A plain function qualifies."""
-
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext, /) -> Repair:
-        """Return what is to be done."""
-        ...
 
 
 Node: TypeAlias = Callable[[Any, Any], Any]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
-from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.text import release
 
@@ -65,10 +64,6 @@ class FailureReport:
         """Return the report as the state holds it; what is None is left out."""
         values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
         return {key: item for key, item in values.items() if item is not None}
-
-    def raise_(self) -> None:
-        """Raise this report as `CorrectionFailed`."""
-        raise CorrectionFailed(f"{self.tool or 'the call'}: {self.reason}: {self.detail}", self)
 
 
 def log_failure(report: FailureReport) -> None:

@@ -28,6 +28,7 @@ from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, Node
 from selfcorrect.routing import Table, build_table, edge_name
 from selfcorrect.state import STATE_KEYS, CorrectionState
+from selfcorrect.strategy_map.merge import nearest
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
 
@@ -200,7 +201,7 @@ def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:
     if isinstance(given, Limits):
         return given
     try:
-        return Limits().merge(loaded.limits).merge(given)
+        return Limits.model_validate(nearest([given, loaded.limits]))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))

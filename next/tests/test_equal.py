@@ -6,6 +6,7 @@ from hypothesis import given, strategies as st
 
 from selfcorrect import Call
 from selfcorrect.effects.equal import call_key, doubt_key, identity_key
+from selfcorrect.schema.slot import Slot
 
 SCHEMA = {
     "properties": {
@@ -23,6 +24,7 @@ SCHEMA = {
         "Self": {"properties": {"a": {"$ref": "#/$defs/Self", "default": {}}}},
     },
 }
+PLACE = Slot.of(SCHEMA)
 EUR = {"currency": "EUR"}
 EQUAL = [
     ({}, {"n": 5}),
@@ -58,7 +60,7 @@ values = st.recursive(
 
 
 def key(args):
-    return call_key(Call("f", args), SCHEMA)
+    return call_key(Call("f", args), PLACE)
 
 
 def test_equal():
@@ -92,9 +94,9 @@ def test_order_and_unicode_form_do_not_matter(args):
 
 def test_identity_has_scope_message_and_id_and_doubt_has_none_but_the_scope():
     call, other = Call("f", {}, "1"), Call("f", {}, "2")
-    same = call_key(call, SCHEMA)
+    same = call_key(call, PLACE)
     assert identity_key("t", "m", call, same) != identity_key("t", "m", other, same)
     assert identity_key("t", "m", call, same) != identity_key("t", "n", call, same)
     assert identity_key("t", "m", call, same) != identity_key("u", "m", call, same)
-    assert doubt_key("t", same) == doubt_key("t", call_key(other, SCHEMA))
+    assert doubt_key("t", same) == doubt_key("t", call_key(other, PLACE))
     assert doubt_key("t", same) != doubt_key("u", same)

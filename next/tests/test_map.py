@@ -407,7 +407,7 @@ def test_maps_merge_key_by_key_and_the_nearest_wins(files):
     assert made.policy.allow == (Safety.EXACT,)
     assert made.policy.sensitive == ("amount",)
     assert made.limits == {"attempts": 5, "rounds": 2, "per_kind": {"auth": 0, "quota": 1}}
-    assert Limits().merge(made.limits).attempts == 5
+    assert Limits(**made.limits).attempts == 5
     assert made.effects["get_*"].effect == "read_only"
     assert made.effects["book_*"].atomic
     assert (made.reading.text, made.reading.prose) == ("edge", "ask")

@@ -51,10 +51,10 @@ SUGGESTIONS = [
     # Typos, where no word is shared.
     ("serach", ["search", "book"], ["search"]),
     ("vectorserch", ["vector_search", "book"], ["vector_search"]),
-    ("serch", ["search", "sarch"], ["search", "sarch"]),
+    ("serch", ["search", "sarch"], ["search"]),
     ("searhc", ["seahc", "search", "sea"], ["seahc", "search"]),
     ("book", ["boot"], []),
-    ("q" * 100, ["q" * 99], []),
+    ("q" * 100, ["q" * 99], ["q" * 99]),
 ]
 
 

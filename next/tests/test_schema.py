@@ -7,9 +7,9 @@ from types import MappingProxyType
 import pytest
 from hypothesis import given, strategies as st
 
+from selfcorrect import ToolSpec
 from selfcorrect.errors import ToolDefinitionError
-from selfcorrect.schema import engine, findings
-from selfcorrect.schema.check import Checker
+from selfcorrect.schema import check, findings
 from selfcorrect.schema.slot import Slot, subschema
 
 
@@ -150,16 +150,20 @@ CASES = [
 ]
 
 
+def book(schema):
+    return ToolSpec.from_schema({"name": "book", "parameters": schema})
+
+
 @pytest.mark.parametrize(("schema", "args", "path", "code", "text"), CASES)
 def test_a_violation_is_one_finding(schema, args, path, code, text):
-    (found,) = Checker(schema).findings(args)
+    (found,) = book(schema).findings(args)
     assert (found["paths"], found["code"], found["text"]) == ([path], code, text)
     assert found["types"] == ["InvalidArgs"]
 
 
 def test_all_violations_are_reported_at_once():
     schema = an_object("a", "b", c=INTEGER, d=INTEGER)
-    found = Checker(schema).findings({"c": "x", "d": 1, "e": 1, "f": 2})
+    found = book(schema).findings({"c": "x", "d": 1, "e": 1, "f": 2})
     assert sorted(each["paths"][0] for each in found) == [
         "/args/a",
         "/args/b",
@@ -171,7 +175,7 @@ def test_all_violations_are_reported_at_once():
 
 def test_the_constraint_is_the_keyword_of_the_schema():
     def constraint(schema, value):
-        return Checker(an_object(x=schema)).findings({"x": value})[0]["constraint"]
+        return book(an_object(x=schema)).findings({"x": value})[0]["constraint"]
 
     assert constraint({"minimum": 1}, 0) == {"minimum": 1}
     assert constraint({"enum": [1, 2]}, 0) == {"enum": [1, 2]}
@@ -181,15 +185,15 @@ def test_the_constraint_is_the_keyword_of_the_schema():
 
 @pytest.mark.parametrize("args", ["{", None, [1], {1: 2}])
 def test_arguments_that_are_no_json_object_are_malformed(args):
-    (found,) = Checker(an_object(a={})).findings(args)
+    (found,) = book(an_object(a={})).findings(args)
     assert found["types"], found["code"] == (["MalformedCall"], "malformed_json")
     assert found["paths"] == ["/args"]
 
 
 @pytest.mark.parametrize("format_", ["date", "date-time", "email", "uri", "uuid", "ipv4", "time"])
 def test_formats_are_checked(format_):
-    checker = Checker(an_object(x={"type": "string", "format": format_}))
-    assert checker.findings({"x": "\u2603"})[0]["code"] == f"format.{format_}"
+    tool = book(an_object(x={"type": "string", "format": format_}))
+    assert tool.findings({"x": "\u2603"})[0]["code"] == f"format.{format_}"
 
 
 @pytest.mark.parametrize(
@@ -197,31 +201,30 @@ def test_formats_are_checked(format_):
     [{"type": "strin"}, {"$ref": "#/nowhere"}, {"$ref": "https://example.com/x"}, {"pattern": "("}],
 )
 def test_an_unusable_schema_names_its_tool(schema):
-    checker = Checker(an_object(x=schema), "book")
     with pytest.raises(ToolDefinitionError, match="tool 'book': the schema of its arguments"):
-        checker.check_compiles()
+        book(an_object(x=schema)).findings({})
 
 
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "^(?!b)(a+)+$"])
 def test_a_pattern_takes_bounded_time(pattern):
     began = time.monotonic()
-    Checker(an_object(x={"type": "string", "pattern": pattern})).findings({"x": "a" * 5000 + "!"})
+    book(an_object(x={"type": "string", "pattern": pattern})).findings({"x": "a" * 5000 + "!"})
     assert time.monotonic() - began < 2
 
 
 def test_many_unknown_keys_are_counted():
-    found = Checker(an_object(a={})).findings({f"k{n}": n for n in range(300)})
+    found = book(an_object(a={})).findings({f"k{n}": n for n in range(300)})
     assert len(found) == 200
     assert found[-1]["text"].endswith("; 100 more problems are not listed")
 
 
 def test_a_healthy_call_makes_no_list_of_errors(monkeypatch):
     monkeypatch.setattr(findings, "findings_of", None)
-    assert Checker(an_object(a=INTEGER)).findings({"a": 1}) == []
+    assert book(an_object(a=INTEGER)).findings({"a": 1}) == []
 
 
 def test_any_mapping_is_checked():
-    assert Checker(an_object(a=INTEGER)).findings(MappingProxyType({"a": 1})) == []
+    assert book(an_object(a=INTEGER)).findings(MappingProxyType({"a": 1})) == []
 
 
 def test_a_circle_of_references_ends():
@@ -310,7 +313,7 @@ KEYWORDS = st.fixed_dictionaries(
 @given(KEYWORDS, JSON_VALUES)
 def test_whatever_is_invalid_has_a_finding_of_plain_json(schema, value):
     whole, args = an_object("x", x=schema), {"x": value}
-    validator = engine.compile_schema(whole)
+    validator = check.compile_schema(whole)
     is_valid = validator.is_valid(args)
     found = [] if is_valid else findings.findings_of(validator.iter_errors(args))
     assert bool(found) is not is_valid

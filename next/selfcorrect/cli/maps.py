@@ -2,7 +2,6 @@
 
 import argparse
 import inspect
-from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from selfcorrect.errors import MapError
 from selfcorrect.strategy_map.explain import explain
 from selfcorrect.strategy_map.lint import lint
 from selfcorrect.strategy_map.load import shipped_maps
-from selfcorrect.strategy_map.registry import BUILT_IN
+from selfcorrect.strategy_map.registry import BUILT_IN, NEEDS, built_in
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 
@@ -44,7 +43,7 @@ def list_maps(_options: argparse.Namespace) -> int:
 
 def list_strategies(_options: argparse.Namespace) -> int:
     """List the built-in strategies: name, what each needs, what it does."""
-    rows = [(name, needs, _summary(*home)) for name, (*home, needs) in sorted(BUILT_IN.items())]
+    rows = [(name, NEEDS.get(name, "nothing"), _summary(name)) for name in sorted(BUILT_IN)]
     say_table(rows)
     return 0
 
@@ -55,9 +54,8 @@ def _comment(path: Path) -> str:
         return next(comments, "")
 
 
-def _summary(module: str, name: str) -> str:
-    strategy = getattr(import_module(f"selfcorrect.repairs.{module}"), name)
-    return (inspect.getdoc(strategy) or "").partition("\n")[0]
+def _summary(name: str) -> str:
+    return (inspect.getdoc(built_in(name)) or "").partition("\n")[0]
 
 
 def _problems(name: str) -> list[str]:

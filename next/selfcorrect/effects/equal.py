@@ -9,17 +9,17 @@ from selfcorrect.model import ABSENT, JSON, Call, JsonDict, JsonObject
 from selfcorrect.schema.slot import Slot
 
 
-def call_key(call: Call, schema: JsonObject) -> str:
+def call_key(call: Call, place: Slot | None) -> str:
     """Return a text that is equal for calls which ask the same.
 
     A default left out or named, `5`, `5.0` and `"5"` where a number is wanted, the order of keys
     and the Unicode form of a text make no difference.
 
-    >>> number = {"properties": {"n": {"type": "integer", "default": 5}}}
+    >>> number = Slot.of({"properties": {"n": {"type": "integer", "default": 5}}})
     >>> call_key(Call("f", {}), number) == call_key(Call("f", {"n": "5"}), number)
     True
     """
-    return f"{call.name} {_text(_normal(call.args, Slot(schema, schema)))}"
+    return f"{call.name} {_text(_normal(call.args, place))}"
 
 
 def identity_key(scope: str, message: str, call: Call, key: str) -> str:

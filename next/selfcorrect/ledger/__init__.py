@@ -1,19 +1,8 @@
-"""Ledgers remember calls of tools that act: the intent before the effect, the outcome after it."""
+"""Ledgers remember calls of tools that act: the intent before the effect, the outcome after it.
 
-from typing import TYPE_CHECKING, Any
+Only the ledger that somebody asks for loads its database.
+"""
 
-if TYPE_CHECKING:
-    from selfcorrect.ledger.memory import MemoryLedger
-    from selfcorrect.ledger.sqlite import SqliteLedger
+from selfcorrect.lazy import load_names
 
-__all__ = ["MemoryLedger", "SqliteLedger"]
-
-
-def __getattr__(name: str) -> Any:
-    # Only the ledger that somebody asks for loads its database.
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    module = import_module(f"{__name__}.{name.removesuffix('Ledger').lower()}")
-    return getattr(module, name)
+__all__, __getattr__ = load_names(__name__, {"memory": "MemoryLedger", "sqlite": "SqliteLedger"})

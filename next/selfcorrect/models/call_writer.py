@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from selfcorrect.model import Change, Changed, GiveUp, JsonDict, Repair, Safety
 from selfcorrect.models.port import ModelPort
@@ -56,9 +55,8 @@ def _problem(answer: JsonDict | None, prompts: Prompts, context: RepairContext) 
 
 
 def _changes(answer: JsonDict, text: str) -> list[Change]:
-    reason = "a model's answer"
-    parts: list[tuple[str, Any, Any]] = [
-        ("/name", "", answer["name"]),
-        (ARGS, text, answer["arguments"]),
+    parts = {"/name": ("", answer["name"]), ARGS: (text, answer["arguments"])}
+    return [
+        Change(path, before, after, Safety.MODEL, "a model's answer")
+        for path, (before, after) in parts.items()
     ]
-    return [Change(path, before, after, Safety.MODEL, reason) for path, before, after in parts]

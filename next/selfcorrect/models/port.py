@@ -63,8 +63,4 @@ async def value_of(value: Any) -> Any:
 
 def text_of(message: Any) -> str:
     """Return the text of a message, its other blocks left out."""
-    content = getattr(message, "content", message)
-    if isinstance(content, list):
-        parts = [part.get("text", "") if isinstance(part, dict) else part for part in content]
-        return "".join(str(part) for part in parts)
-    return str(content)
+    return str(getattr(message, "text", message))

@@ -21,7 +21,7 @@ from selfcorrect.errors import GraphSetupError, NotDone, ResultError
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Call, Finding, Result, call_json, call_of, own_finding
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.plan import unknown_tool
+from selfcorrect.nodes.plan import check_call, found
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
@@ -49,12 +49,8 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
 
     Pays nothing and asks nobody, so that it can come before a person is asked.
     """
-    call = call_of(state["current"])
-    tool = context.tools.get(call.name)
-    if tool is None:
-        return _fail("plan", [unknown_tool(call.name, context.tools)])
-    if findings := tool.findings(call.args):
-        return _fail("schema", findings)
+    if (wrong := check_call(call_of(state["current"]), context)) is not None:
+        return wrong | {"outcome": "failed"}
     # `retry` has checked this, but a deployment may have replaced that node.
     if len(state["attempts"]) >= context.limits.ceiling:
         return stop_run("attempts_exhausted", f"at most {context.limits.ceiling} executions")
@@ -146,7 +142,7 @@ async def _call_tool(
         return _finish(state, context, tool, started, verified.value)
     outcome = Outcome.NOT_DONE if verified == Outcome.NOT_DONE else outcome
     attempt = _attempt(state, context, tool, started, outcome, bound(finding["text"], 1_000))
-    return _fail("tool", [finding]) | attempt
+    return {"outcome": "failed", "source": "tool", "findings": [finding], **attempt}
 
 
 async def _verify(tool: ToolSpec, call: Call) -> Any:
@@ -235,11 +231,6 @@ def _attempt(
     }
 
 
-def _fail(source: str, findings: list[Finding]) -> Update:
-    texts = [bound(each["text"], 500) for each in findings[:20]]
-    return {"outcome": "failed", "source": source, "findings": findings, "note": {"error": texts}}
-
-
 def _no_receipt(tool: ToolSpec) -> Finding:
     text = f"the result of {tool.name!r} has no receipt, so nobody knows whether it was done"
     return own_finding("NoReceipt", "no_receipt", text, "")
@@ -252,7 +243,7 @@ def _answer_for(verdict: Verdict) -> Update:
             return {"outcome": "done", "result": value, "findings": [], "note": {"replayed": True}}
         case Hold(question):
             finding = own_finding("HeldCall", "equal_calls", question, "")
-            return _fail("ledger", [finding])
+            return found("ledger", [finding]) | {"outcome": "failed"}
         case InProgress():
             detail = "This very call is being made elsewhere, and its outcome is not known yet."
         case Refuse("refused"):

@@ -6,7 +6,7 @@ from typing import Any, Final
 from selfcorrect.context import RunContext
 from selfcorrect.errors import near_name
 from selfcorrect.limits import count
-from selfcorrect.model import JSON, Finding, JsonObject, call_json, own_finding
+from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
 from selfcorrect.models.port import ModelPort
 from selfcorrect.reading.call_object import oversize, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
@@ -37,10 +37,22 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     )
 
 
-def unknown_tool(name: str, offered: Iterable[str]) -> Finding:
-    """Return the finding for a tool that is not offered."""
-    text = release(f"there is no tool {name[:80]!r}{near_name(name, offered)}")
-    return own_finding("UnknownTool", "unknown_tool", text, "/name")
+def check_call(call: Call, context: RunContext) -> Update | None:
+    """Return what is wrong with a call that does not fit its tool, or None.
+
+    Pays nothing and asks nobody.
+    """
+    tool = context.tools.get(call.name)
+    if tool is None:
+        return found("plan", [_unknown_tool(call.name, context.tools)])
+    findings = tool.findings(call.args)
+    return found("schema", findings) if findings else None
+
+
+def found(source: str, findings: list[Finding]) -> Update:
+    """Return the update about what is wrong, with a note for the trail."""
+    texts = [bound(each["text"], 500) for each in findings[:20]]
+    return {"source": source, "findings": findings, "note": {"error": texts}}
 
 
 def is_forbidden(given: JsonObject) -> bool:
@@ -72,11 +84,15 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
             return update | stop_run("no_call", "The text holds no call.")
     findings = [finding] if finding else []
     if call.name not in context.tools and call.name:
-        findings.append(unknown_tool(call.name, context.tools))
+        findings.append(_unknown_tool(call.name, context.tools))
     if not findings:
         return update | {"outcome": "planned"}
-    note = {"error": [bound(each["text"], 500) for each in findings]}
-    return update | {"outcome": "found", "findings": findings, "note": note}
+    return update | found("plan", findings) | {"outcome": "found"}
+
+
+def _unknown_tool(name: str, offered: Iterable[str]) -> Finding:
+    text = release(f"there is no tool {name[:80]!r}{near_name(name, offered)}")
+    return own_finding("UnknownTool", "unknown_tool", text, "/name")
 
 
 async def _ask_model(request: str, state: CorrectionState, context: RunContext) -> Update:

@@ -85,7 +85,7 @@ def _rewrite(
     for classes in (allowed, frozenset(Safety)) if rungs else ():
         readers = [rung.reader for rung in rungs]
         allow = Allow.of(readers, classes, acts=tool.acts, description=tool.description)
-        found = repair_arguments(round_.call.args, tool.checker.slot, allow)
+        found = repair_arguments(round_.call.args, tool.slot, allow)
         round_, problems = _take_changes(found.changes, rungs, round_), found.problems
         if not problems:
             break

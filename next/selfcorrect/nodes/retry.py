@@ -44,7 +44,5 @@ def _equal_attempt(state: CorrectionState, context: RunContext) -> int | None:
     if not state["attempts"]:
         return None
     key = context.key_of(call_of(state["current"]))
-    for each in state["attempts"]:
-        if context.key_of(call_of(each["call"])) == key:
-            return int(each["number"])
-    return None
+    equal = (each for each in state["attempts"] if context.key_of(call_of(each["call"])) == key)
+    return next((int(each["number"]) for each in equal), None)

@@ -2,9 +2,8 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.model import call_of, change_of
-from selfcorrect.nodes.plan import unknown_tool
+from selfcorrect.nodes.plan import check_call
 from selfcorrect.state import CorrectionState, Update, stop_run
-from selfcorrect.text import bound
 
 
 async def validate(state: CorrectionState, context: RunContext) -> Update:
@@ -15,12 +14,6 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
     if (why := context.refusal_of(changes, call, state)) is not None:
         return {"pending": []} | stop_run("rejected", f"{why}.")
     update: Update = {"changes": [*state["changes"], *state["pending"]], "pending": []}
-    tool = context.tools.get(call.name)
-    findings = (
-        [unknown_tool(call.name, context.tools)] if tool is None else tool.findings(call.args)
-    )
-    if not findings:
-        return update | {"outcome": "valid", "findings": []}
-    source = "plan" if tool is None else "schema"
-    note = {"error": [bound(each["text"], 500) for each in findings[:20]]}
-    return update | {"outcome": "invalid", "findings": findings, "source": source, "note": note}
+    if (wrong := check_call(call, context)) is not None:
+        return update | wrong | {"outcome": "invalid"}
+    return update | {"outcome": "valid", "findings": []}

@@ -1,8 +1,9 @@
 """What happens when a model answers nothing: no text, and no call."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any, Final, Protocol
+from itertools import count
+from typing import Final, Protocol
 
 from selfcorrect.errors import CorrectionFailed
 
@@ -44,23 +45,21 @@ class RetryWithFeedback:
 
     max_retries: int = 1
     feedback: str = FEEDBACK
-    _empty: int = field(default=0, init=False, repr=False, compare=False)
-    _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)
+    _empty: Iterator[int] = field(
+        default_factory=lambda: count(1), init=False, repr=False, compare=False
+    )
 
     def fresh(self) -> "RetryWithFeedback":
         return RetryWithFeedback(self.max_retries, self.feedback)
 
     def handle(self) -> str:
-        with self._lock:
-            self._empty += 1
-            count = self._empty
-        if count > self.max_retries:
-            raise EmptyResponseError(f"the model answered nothing {count} times in a row")
+        times = next(self._empty)
+        if times > self.max_retries:
+            raise EmptyResponseError(f"the model answered nothing {times} times in a row")
         return self.feedback
 
     def on_answer(self) -> None:
-        with self._lock:
-            self._empty = 0
+        self._empty = count(1)
 
 
 class ExitOnEmpty:

@@ -8,7 +8,6 @@ from selfcorrect.effects.effect import acts
 from selfcorrect.model import Change, Safety, name_place
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS, keys_of
-from selfcorrect.schema.slot import subschema
 from selfcorrect.tools.spec import ToolSpec
 
 DEFAULT_CLASSES: Final = frozenset({Safety.EXACT, Safety.INFERRED})
@@ -56,12 +55,11 @@ class SafetyPolicy:
         """Say whether a change touches what only a person may change."""
         if change.path == ARGS:
             return bool(self.sensitive)
-        schema = tool.parameters if tool else {}
         for path in filter(None, (change.path, change.moved_from)):
             keys = keys_of(path)
             # By words: a value must not lose its protection under another spelling of its name.
             if any(same_words(key, name) for key in keys for name in self.sensitive):
                 return True
-            if subschema(schema, keys).get("x-sensitive"):
+            if tool and tool.slot.at(keys).view.get("x-sensitive"):
                 return True
         return False

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any, Final, Protocol
+from difflib import get_close_matches
+from itertools import count
+from typing import Final, Protocol
 
 from selfcorrect.errors import ToolNotFoundError
-from selfcorrect.likeness import typos
 from selfcorrect.names import same_words, words
 from selfcorrect.text import quote
 
@@ -17,10 +16,11 @@ MAX_NAME: Final = 128
 """Characters of a name in a message: no provider takes a tool with a longer one."""
 MAX_NAMES: Final = 100
 MAX_LIST: Final = 2_400
-MAX_KEY: Final = 64
-"""Letters of a name that are compared one by one, which takes their number squared."""
 MAX_SUGGESTIONS: Final = 3
-MAX_TYPOS: Final = 2
+MAX_KEY: Final = 64
+"""Characters of a name that are compared letter by letter."""
+NEAR: Final = 0.82
+"""How alike, from 0 to 1, the letters of two names are that differ by typos."""
 CONTAINMENT: Final = 0.2
 """What is added to the likeness of two names where one contains the other."""
 
@@ -69,24 +69,21 @@ class AutoCorrect:
     max_retries: int = 3
     min_token_length: int = 3
     min_token_similarity: float = 0.25
-    _misses: int = field(default=0, init=False, repr=False, compare=False)
-    _lock: Any = field(default_factory=Lock, init=False, repr=False, compare=False)
+    _misses: Iterator[int] = field(
+        default_factory=lambda: count(1), init=False, repr=False, compare=False
+    )
 
     def fresh(self) -> AutoCorrect:
         return AutoCorrect(self.max_retries, self.min_token_length, self.min_token_similarity)
 
     def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
-        with self._lock:
-            self._misses += 1
-            misses = self._misses
-        if misses > self.max_retries:
+        if next(self._misses) > self.max_retries:
             return Raise(ToolNotFoundError(requested, available))
         found = self._suggest(requested[:MAX_NAME], available)
         return Feedback(_write_message(requested, found, available), tuple(found))
 
     def on_tool_found(self) -> None:
-        with self._lock:
-            self._misses = 0
+        self._misses = count(1)
 
     def _suggest(self, requested: str, available: Sequence[str]) -> list[str]:
         equal = [name for name in available if same_words(requested, name)]
@@ -126,20 +123,16 @@ class ImmediateRaise:
 
 
 def _find_near(requested: str, available: Iterable[str]) -> list[str]:
-    """Return the tools that are the fewest typos away."""
-    key = "".join(words(requested))
-    if not 2 * MAX_TYPOS < len(key) <= MAX_KEY:
-        return []
-    keys = {name: "".join(words(name)) for name in available}
-    distances = {
-        name: typos(key, other)
-        for name, other in keys.items()
-        # Counting letters is cheap, and keeps most names from the slow comparison.
-        if abs(len(key) - len(other)) <= MAX_TYPOS >= (Counter(key) - Counter(other)).total()
-    }
-    least = min(distances.values(), default=MAX_TYPOS + 1)
-    found = [name for name, distance in distances.items() if distance == least <= MAX_TYPOS]
-    return found[:MAX_SUGGESTIONS]
+    """Return the tools whose names are spelled nearly alike, the nearest first."""
+    # A name without a letter is like no other.
+    names = {key: name for name in available if (key := _letters(name))}
+    return [
+        names[key] for key in get_close_matches(_letters(requested), names, MAX_SUGGESTIONS, NEAR)
+    ]
+
+
+def _letters(name: str) -> str:
+    return "".join(words(name[:MAX_KEY])).casefold()
 
 
 def _write_message(requested: str, found: Sequence[str], available: Sequence[str]) -> str:

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 
+from selfcorrect.errors import TooLargeError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
-from selfcorrect.schema.engine import TooLargeError
 from selfcorrect.text import names_secret
 
 MAX_WRONG: Final = 1_000
@@ -17,34 +16,13 @@ _LISTED: Final = 200
 """Problems that become findings; the others are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One thing that is wrong.
-
-    Attributes:
-        place: The keys of the place.
-        keyword: The keyword of JSON Schema.
-        value: Its value; for missing and unknown keys their names.
-        instance: What was written.
-        branches: What is wrong with each alternative of a union.
-    """
-
-    place: list[str | int]
-    keyword: str
-    value: JSON
-    instance: JSON
-    branches: "Sequence[Sequence[Violation]]" = ()
-
-
 def findings_of(errors: Iterable[Any]) -> list[Finding]:
     """Return one finding for each place where jsonschema-rs found an error.
 
     Raises:
         TooLargeError: If more is wrong than is looked at.
     """
-    found = list(
-        islice((pair for each in errors for pair in _rank(_violation(each))), MAX_WRONG + 1)
-    )
+    found = list(islice(chain.from_iterable(map(_rank, errors)), MAX_WRONG + 1))
     if len(found) > MAX_WRONG:
         raise TooLargeError(f"the arguments have more than {MAX_WRONG} problems")
     best: dict[str, tuple[int, Finding]] = {}
@@ -99,65 +77,36 @@ def must(code: str, value: JSON) -> str:
     return sentence.removesuffix("s") if value == 1 and code[3:] in _COUNTED else sentence
 
 
-def _violation(error: Any) -> Violation:
-    kind = error.kind
-    branches = [list(map(_violation, one)) for one in getattr(kind, "context", ())]
-    if [] in branches:
-        # More than one alternative fits.
-        branches = []
-    return Violation(error.instance_path, kind.name, _value(kind), error.instance, branches)
-
-
-def _value(kind: Any) -> JSON:
-    if kind.name == "required":
-        return [kind.property]
-    if kind.name in ("additionalProperties", "unevaluatedProperties"):
-        return kind.unexpected
-    for field in _FIELDS:
-        if (found := getattr(kind, field, None)) is not None:
-            return found[0] if field == "types" and len(found) == 1 else found
-    return None
-
-
-_FIELDS: Final = (
-    "types",
-    "options",
-    "expected_value",
-    "limit",
-    "format",
-    "pattern",
-    "multiple_of",
-    "schema",
-)
-
-
-def _rank(violation: Violation) -> Iterator[tuple[int, Finding]]:
-    """Yield a violation as findings: one for each missing or unknown key, else one.
+def _rank(error: Any) -> Iterator[tuple[int, Finding]]:
+    """Yield an error of jsonschema-rs as findings: one for each missing or unknown key, else one.
 
     A low rank speaks for its place: a value of the wrong type is not also out of range.
     """
-    place, code, value = violation.place, violation.keyword, violation.value
+    place, code, value = error.instance_path, error.kind.name, _value(error)
     if code in _OF_KEYS:
-        for name in value:
+        for name in [value] if code == "required" else value:
             text = f"{_OF_KEYS[code]} `{_dot([*place, name])}`"
             constraint = code == "required"
             yield 0, own_finding("InvalidArgs", code, text, pointer(*place, name), constraint)
         return
-    alternatives = [each for each in violation.branches if not _is_null(each, place)]
-    if len(alternatives) == 1 and alternatives[0]:
+    branches = getattr(error.kind, "context", ())
+    # One without an error fits: then more than one does.
+    branches = branches if all(branches) else ()
+    alternatives = [each for each in branches if not _is_null(each, place)]
+    if len(alternatives) == 1:
         for each in alternatives[0]:
             yield from _rank(each)
         return
     wanted = value
     if code in ("anyOf", "oneOf"):
-        wanted, value = [_alternative(each, violation) for each in alternatives], None
+        wanted = [_alternative(each, error) for each in alternatives]
     if code == "format":
         # "format" alone would send e-mail addresses and dates to one ladder.
         code = f"format.{value}"
     text = f"{_name(place)} {must(code, wanted)}"
     if code == "type" or alternatives:
         # What stands under the name of a secret is not told back.
-        shown = "its value" if names_secret(place) else _quote(violation.instance)
+        shown = "its value" if names_secret(place) else _quote(error.instance)
         text += f"; {shown} is not"
     yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
 
@@ -170,18 +119,27 @@ _OF_KEYS: Final = {
 _RANKS: Final = {"type": 0, "enum": 1, "const": 1}
 
 
-def _is_null(branch: Sequence[Violation], place: Sequence[object]) -> bool:
+def _value(error: Any) -> JSON:
+    """Return the value of the keyword that an error is about, where it is plain JSON."""
+    value = error.kind.value
+    if isinstance(value, Exception) or hasattr(error.kind, "context"):
+        return None
+    return value[0] if error.kind.name == "type" and len(value) == 1 else value
+
+
+def _is_null(branch: Iterable[Any], place: Sequence[object]) -> bool:
     return any(
-        each.keyword == "type" and each.place == place and each.value == "null" for each in branch
+        each.kind.name == "type" and each.instance_path == place and _value(each) == "null"
+        for each in branch
     )
 
 
-def _alternative(branch: Sequence[Violation], union: Violation) -> str:
+def _alternative(branch: Iterable[Any], union: Any) -> str:
     """Say what an alternative of a union wants."""
     for each in branch:
-        words = must(each.keyword, each.value) if each.place == union.place else ""
-        if words.startswith("must be ") and each.keyword in ("type", "enum", "const"):
-            return words.removeprefix("must be ")
+        code = each.kind.name
+        if each.instance_path == union.instance_path and code in ("type", "enum", "const"):
+            return must(code, _value(each)).removeprefix("must be ")
     return _TYPES[_type(union.instance)]
 
 

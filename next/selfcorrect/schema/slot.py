@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
-from json import dumps, loads
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import unquote
 
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
-from selfcorrect.schema.engine import compile_schema
+from selfcorrect.schema.check import Validator, compile_schema
 
 _DEPTH: Final = 32
 """How many references lead from one place to its schema; a circle of them ends here."""
@@ -63,7 +62,7 @@ class Slot:
     def accepts(self, value: JSON) -> bool:
         """Say whether a value is valid here."""
         try:
-            return bool(self._validator.is_valid(value))
+            return self.validator.is_valid(value)
         except (ValueError, TypeError, OverflowError, RecursionError):
             return False
 
@@ -88,7 +87,8 @@ class Slot:
     @cached_property
     def choices(self) -> tuple[JSON, ...]:
         """The listed values; none where there is no list."""
-        return tuple(self.view["enum"] if "enum" in self.view else self._one("const"))
+        only = (self.view["const"],) if "const" in self.view else ()
+        return tuple(self.view.get("enum", only))
 
     @property
     def default(self) -> JSON:
@@ -141,10 +141,6 @@ class Slot:
         found = [each for word in ("anyOf", "oneOf") for each in self.view.get(word) or ()]
         return tuple(Slot(each, self.root, self.name, required=self.required) for each in found)
 
-    def _one(self, word: str) -> Iterator[JSON]:
-        if word in self.view:
-            yield self.view[word]
-
     def _inner(self, key: str) -> Slot:
         if key in self.properties:
             return self.properties[key]
@@ -155,11 +151,16 @@ class Slot:
         return Slot(self.view.get("additionalProperties"), self.root, key, required=False)
 
     @cached_property
-    def _validator(self) -> Any:
+    def validator(self) -> Validator:
+        """What checks values against the schema of the place.
+
+        Raises:
+            ValueError: If it is not a usable JSON Schema.
+        """
         stores = {word: self.root[word] for word in ("$defs", "definitions") if word in self.root}
         # Where the schema says nothing, or only yes or no, there is nothing to refer to.
         own = {"not": {}} if self.schema is False else _mapping(self.schema)
-        return _compile(dumps({**stores, **own}, sort_keys=True, default=str))
+        return compile_schema({**stores, **own})
 
 
 def subschema(schema: JsonObject, keys: Sequence[str]) -> JsonObject:
@@ -191,11 +192,6 @@ _OPENS: Final = frozenset(
     }
 )
 """Keywords that speak of keys which `properties` does not name."""
-
-
-@lru_cache(maxsize=4_096)
-def _compile(schema: str) -> Any:
-    return compile_schema(loads(schema))
 
 
 def _kinds_of(branches: Sequence[Slot]) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Compiled rules: finds those that an error meets, in the order in which they are tried."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from selfcorrect.model import Category, ErrorKind, Finding
 from selfcorrect.pointer import pointer
 from selfcorrect.strategy_map.document import ErrorRule, PlacedRule
-from selfcorrect.strategy_map.patterns import PatternSet
+from selfcorrect.strategy_map.patterns import PatternSet, captures_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,31 +34,26 @@ class Answer:
     hints: tuple[PlacedRule, ...] = ()
     met: tuple[PlacedRule, ...] = ()
 
-    def take(self, placed: PlacedRule, captures: dict[str, str]) -> "Answer":
-        """Return the answer with the word of one more rule."""
-        rule, met = placed.rule, (*self.met, placed)
+    @classmethod
+    def of(cls, placed: PlacedRule, text: str) -> "Answer":
+        """Return what one rule says of an error with this text, which it matches."""
+        rule = placed.rule
         if rule.hint:
-            return replace(self, hints=(*self.hints, placed), met=met)
-        return replace(
-            self,
-            first=self.first or placed,
-            captures=self.captures if self.first else captures,
-            kind=self.kind or rule.kind,
-            category=self.category or rule.category,
-            paths=self.paths or _paths(rule, captures),
-            met=met,
-        )
+            return cls(hints=(placed,), met=(placed,))
+        captures = captures_of(rule.match, text) if rule.match else {}
+        paths = _paths(rule, captures)
+        return cls(placed, captures, rule.kind, rule.category, paths, met=(placed,))
 
     def join(self, other: "Answer") -> "Answer":
         """Return this answer, completed by another about the same error."""
-        return replace(
-            self,
-            first=self.first or other.first,
-            captures=self.captures if self.first else other.captures,
-            kind=self.kind or other.kind,
-            category=self.category or other.category,
-            paths=self.paths or other.paths,
-            hints=tuple({each.key: each for each in (*self.hints, *other.hints)}.values()),
+        return Answer(
+            self.first or other.first,
+            self.captures if self.first else other.captures,
+            self.kind or other.kind,
+            self.category or other.category,
+            self.paths or other.paths,
+            tuple({each.key: each for each in (*self.hints, *other.hints)}.values()),
+            (*self.met, *other.met),
         )
 
     def advice(self) -> list[ErrorRule]:
@@ -92,7 +87,6 @@ class Matcher:
         self._rules = rules
         self._patterned = [n for n, each in enumerate(rules) if each.rule.match]
         self._patterns = PatternSet([rules[n].rule.match or "" for n in self._patterned])
-        self._positions = {rules[n].key: at for at, n in enumerate(self._patterned)}
         self._index: dict[Any, list[int]] = {}
         self._always: list[int] = []
         for n, each in enumerate(rules):
@@ -125,11 +119,6 @@ class Matcher:
                 and (rule.retry_after is None or rule.retry_after is names_wait)
             ):
                 yield self._rules[n]
-
-    def captures(self, placed: PlacedRule, finding: Finding) -> dict[str, str]:
-        """Return the named groups of a rule's pattern in the text of an error that it matches."""
-        position = self._positions.get(placed.key)
-        return {} if position is None else self._patterns.captures(position, finding["text"])
 
 
 @lru_cache(maxsize=1024)

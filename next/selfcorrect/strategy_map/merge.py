@@ -1,6 +1,6 @@
 """Merges a map with all that it extends, and checks what only the whole shows."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,7 +133,7 @@ def ladders_of(
     return ladders
 
 
-def nearest(tables: Iterator[Mapping[str, Any]]) -> JsonDict:
+def nearest(tables: Iterable[Mapping[str, Any]]) -> JsonDict:
     """Merge tables key by key, and tables in them too; the first that has a key wins."""
     merged: JsonDict = {}
     for table in tables:

@@ -18,7 +18,6 @@ class PatternSet:
     """Many patterns that one pass over a text searches at once."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._patterns = patterns
         self._set = _set_of(patterns) if patterns else None
 
     def matching(self, text: str) -> Iterable[int]:
@@ -26,11 +25,12 @@ class PatternSet:
         found = self._set.Match(window(text)) if self._set is not None and text else None
         return found or ()
 
-    def captures(self, position: int, text: str) -> dict[str, str]:
-        """Return the named groups of one pattern in a text that it matches."""
-        found = compile_pattern(self._patterns[position]).search(window(text))
-        groups = found.groupdict() if found else {}
-        return {key: item for key, item in groups.items() if item and len(item) < _LONGEST_CAPTURE}
+
+def captures_of(pattern: str, text: str) -> dict[str, str]:
+    """Return the named groups of a pattern in a text that it matches."""
+    found = compile_pattern(pattern).search(window(text))
+    groups = found.groupdict() if found else {}
+    return {key: item for key, item in groups.items() if item and len(item) < _LONGEST_CAPTURE}
 
 
 @lru_cache(maxsize=1024)

@@ -18,32 +18,34 @@ Factory: TypeAlias = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
 _F = TypeVar("_F", bound=Factory)
 
-BUILT_IN: Final[Mapping[str, tuple[str, str, Needs]]] = {
-    "fix-json": ("fix_json", "FixJson", "nothing"),
-    "unwrap-arguments": ("unwrap_arguments", "UnwrapArguments", "nothing"),
-    "rename-argument": ("rename_argument", "RenameArgument", "nothing"),
-    "drop-null": ("drop_null", "DropNull", "nothing"),
-    "parse-nested": ("parse_nested", "ParseNested", "nothing"),
-    "convert-type": ("convert_type", "ConvertType", "nothing"),
-    "correct-enum": ("correct_enum", "CorrectEnum", "nothing"),
-    "format-date": ("format_date", "FormatDate", "nothing"),
-    "format-time": ("format_time", "FormatTime", "nothing"),
-    "correct-format": ("correct_format", "CorrectFormat", "nothing"),
-    "split-list": ("split_list", "SplitList", "nothing"),
-    "wrap-list": ("wrap_list", "WrapList", "nothing"),
-    "unwrap-list": ("unwrap_list", "UnwrapList", "nothing"),
-    "unwrap-value": ("unwrap_value", "UnwrapValue", "nothing"),
-    "rename-tool": ("rename_tool", "RenameTool", "nothing"),
-    "default-value": ("default_value", "DefaultValue", "nothing"),
-    "clamp": ("clamp", "Clamp", "nothing"),
-    "adjust-date": ("adjust_date", "AdjustDate", "nothing"),
-    "wait": ("wait", "WaitAndRetry", "nothing"),
-    "ask-model": ("ask_model", "AskModel", "model"),
-    "ask-human": ("ask_human", "AskHuman", "person"),
-    "give-up": ("give_up", "GiveUpNow", "nothing"),
-    "escalate": ("escalate", "EscalateNow", "nothing"),
-}
-"""Module in `selfcorrect.repairs`, class and cost of each built-in strategy."""
+BUILT_IN: Final = (
+    "fix-json",
+    "unwrap-arguments",
+    "rename-argument",
+    "drop-null",
+    "parse-nested",
+    "convert-type",
+    "correct-enum",
+    "format-date",
+    "format-time",
+    "correct-format",
+    "split-list",
+    "wrap-list",
+    "unwrap-list",
+    "unwrap-value",
+    "rename-tool",
+    "default-value",
+    "clamp",
+    "adjust-date",
+    "wait",
+    "ask-model",
+    "ask-human",
+    "give-up",
+    "escalate",
+)
+"""The strategies of `selfcorrect.repairs`: one class in a module of the same name."""
+NEEDS: Final[Mapping[str, Needs]] = {"ask-model": "model", "ask-human": "person"}
+"""What built-in strategies cost that are not free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +118,26 @@ def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrate
     Raises:
         ValueError: If it does not take an option, or refuses its value.
     """
-    needs: Needs | None = None
+    if factory is None and name in BUILT_IN:
+        return BoundStrategy(_with_options(built_in(name), options), NEEDS.get(name, "nothing"))
     found: Any = factory
-    if found is None and name in BUILT_IN:
-        module, attribute, needs = BUILT_IN[name]
-        # Imported when a rule first needs it: a healthy call loads no repair.
-        found = getattr(import_module(f"selfcorrect.repairs.{module}"), attribute)
-    elif found is None:
+    if found is None:
         require(name)
         found = find_installed()[name].load()
     mark = mark_of(found)
-    return BoundStrategy(_with_options(found, options), needs or mark.needs, mark.safety)
+    return BoundStrategy(_with_options(found, options), mark.needs, mark.safety)
+
+
+def built_in(name: str) -> Factory:
+    """Import a built-in strategy, when a rule first needs it: a healthy call loads no repair."""
+    module = import_module(f"selfcorrect.repairs.{name.replace('-', '_')}")
+    classes: list[Factory] = [
+        each
+        for each in vars(module).values()
+        if inspect.isclass(each) and each.__module__ == module.__name__
+    ]
+    (found,) = classes
+    return found
 
 
 def require(name: str, others: Iterable[str] = ()) -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, Unpack
 
 from selfcorrect.errors import MapError
 from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject, is_own
@@ -25,6 +25,19 @@ if TYPE_CHECKING:
 _NO_RULE: Final = ErrorRule(id="none")
 
 
+class Tables(TypedDict, total=False):
+    """What a map made in Python says beside its rules; the keys are those of a map's file."""
+
+    extends: str | Sequence[str]
+    disable: str | Sequence[str]
+    use: Mapping[str, Any] | None
+    policy: JsonObject | None
+    limits: JsonObject | None
+    effects: JsonObject | None
+    ladders: JsonObject | None
+    reading: JsonObject | None
+
+
 class StrategyMap:
     """An error-strategy map with all that it extends, merged.
 
@@ -36,7 +49,7 @@ class StrategyMap:
         rules: Every rule, in the order in which they are tried.
         ladders: Strategies by category or kind, for rules that name none.
         policy: What runs unasked, what ends a run, what is sensitive.
-        limits: Bounds that the map sets; `Limits.merged` takes them.
+        limits: Bounds that the map sets; those of the caller stand over them.
         effects: Effects of tools by name or glob, the nearest map's first.
         reading: How texts become calls.
 
@@ -48,29 +61,11 @@ class StrategyMap:
         self,
         rules: Iterable[ErrorRule | JsonObject] = (),
         *,
-        extends: str | Sequence[str] = (),
-        disable: str | Sequence[str] = (),
-        use: Mapping[str, Any] | None = None,
-        policy: JsonObject | None = None,
-        limits: JsonObject | None = None,
-        effects: JsonObject | None = None,
-        ladders: JsonObject | None = None,
-        reading: JsonObject | None = None,
         name: str = "own",
+        **tables: Unpack[Tables],
     ) -> None:
-        data = {
-            "rule": list(rules),
-            "extends": extends,
-            "disable": disable,
-            "use": use,
-            "policy": policy,
-            "limits": limits,
-            "effects": effects,
-            "ladders": ladders,
-            "reading": reading,
-        }
         problems: list[str] = []
-        self._merge(parse_layers(name, data, problems), problems)
+        self._merge(parse_layers(name, {"rule": list(rules), **tables}, problems), problems)
 
     @classmethod
     def load(cls, source: str | Path = "default", *, allow_code: bool = True) -> Self:
@@ -180,7 +175,7 @@ class StrategyMap:
 
         answer = Answer(paths=finding.get("paths") or [])
         for placed in self._matcher.matching(finding, tool):
-            answer = answer.take(placed, self._matcher.captures(placed, finding))
+            answer = answer.join(Answer.of(placed, finding["text"]))
         return answer
 
     def _complete(

@@ -1,7 +1,7 @@
 """Says whether a returned value is an error, by structure alone."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from selfcorrect.model import JSON, JsonObject
@@ -13,12 +13,9 @@ def error_in(value: JSON) -> str | None:
     >>> error_in({"error": {"message": "no seat is left"}}), error_in({"error": None, "seats": 2})
     ('no seat is left', None)
     """
-    if not isinstance(value, Mapping) or not any(is_error(value) for is_error in _SIGNS):
+    if not isinstance(value, Mapping) or not _is_error(value):
         return None
-    for key in _TEXTS:
-        if value.get(key):
-            return _text(value[key])
-    return _text(value)
+    return _text(next((value[key] for key in _TEXTS if value.get(key)), value))
 
 
 def value_of_content(content: JSON) -> JSON:
@@ -38,12 +35,16 @@ def value_of_content(content: JSON) -> JSON:
     return content
 
 
-_SIGNS: Final[tuple[Callable[[JsonObject], bool], ...]] = (
-    lambda value: value.get("isError") is True or value.get("is_error") is True,
-    lambda value: bool(value.get("error")),
-    lambda value: value.get("status") == "error",
-    lambda value: is_status(value.get("status_code")),
-)
+def _is_error(value: JsonObject) -> bool:
+    return bool(
+        value.get("isError") is True
+        or value.get("is_error") is True
+        or value.get("error")
+        or value.get("status") == "error"
+        or is_status(value.get("status_code"))
+    )
+
+
 _TEXTS: Final = ("error", "message", "detail", "content")
 """Where an error says what is wrong, in this order."""
 

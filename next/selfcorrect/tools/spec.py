@@ -6,15 +6,15 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import cached_property
-from typing import Any, Final, Protocol, TypedDict, Unpack, cast
+from typing import Any, Final, TypedDict, Unpack, cast
 
 from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
 from selfcorrect.errors import ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
 from selfcorrect.model import JSON, Finding, JsonDict, JsonObject
-from selfcorrect.schema.check import Checker
+from selfcorrect.schema.check import Validator, check_arguments
 from selfcorrect.schema.slot import Slot
+from selfcorrect.strategy_map.document import ToolEffect
 
 
 class ToolOptions(TypedDict, total=False):
@@ -49,7 +49,7 @@ class ToolSpec:
         receipt: The key of a result, or a function of it, that shows that the call was done.
         fails: Says of a returned value whether it is an error.
         acts: Whether one call more than meant would change something.
-        checker: Checks arguments against `parameters`.
+        slot: The schema of the arguments as places.
     """
 
     name: str
@@ -66,7 +66,7 @@ class ToolSpec:
     receipt: str | Callable[[Any], Any] | None = None
     fails: Callable[[Any], bool] | None = None
     acts: bool = field(init=False, repr=False, compare=False)
-    checker: Checker = field(init=False, repr=False, compare=False)
+    slot: Slot = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.effect not in EFFECTS:
@@ -77,7 +77,7 @@ class ToolSpec:
                 f"tool {self.name!r}: the timeout must be more than 0 seconds"
             )
         object.__setattr__(self, "acts", acts(self.effect))
-        object.__setattr__(self, "checker", Checker(self.parameters, self.name))
+        object.__setattr__(self, "slot", Slot.of(self.parameters))
 
     @classmethod
     def from_function(cls, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> ToolSpec:
@@ -96,12 +96,7 @@ class ToolSpec:
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
         """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
         found = tool.tool_call_schema
-        # A pydantic model drops an unknown key in silence, so the check must not let one pass.
-        parameters = (
-            found
-            if isinstance(found, dict)
-            else {"additionalProperties": False, **found.model_json_schema()}
-        )
+        parameters = found if isinstance(found, dict) else found.model_json_schema()
         schema = {"name": tool.name, "description": tool.description, "parameters": parameters}
         return cls.from_schema(schema, _langchain_call(tool), **_with_metadata(tool, options))
 
@@ -133,22 +128,23 @@ class ToolSpec:
             **more,
         )
 
-    @property
-    def slot(self) -> Slot:
-        """The schema of the arguments as places."""
-        return self._slot
-
-    @cached_property
-    def _slot(self) -> Slot:
-        return Slot.of(self.parameters)
-
-    def is_valid(self, args: JSON) -> bool:
-        """Say whether arguments fit the schema as they stand."""
-        return self.slot.accepts(args)
-
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments."""
-        return self.checker.findings(args)
+        return check_arguments(args, self.validator)
+
+    @property
+    def validator(self) -> Validator:
+        """What checks the arguments.
+
+        Raises:
+            ToolDefinitionError: If the schema is unusable.
+        """
+        try:
+            return self.slot.validator
+        except (ValueError, RecursionError) as error:
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: the schema of its arguments is unusable: {error!s:.400}"
+            ) from None
 
 
 _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
@@ -159,23 +155,7 @@ MCP_HINTS: Final = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint
 """Keys of metadata that show that an MCP server wrote it; its word is no declaration."""
 
 
-class DeclaredEffect(Protocol):
-    """What a map says of the tools that match a glob."""
-
-    @property
-    def effect(self) -> Effect:
-        """What a call does to the world."""
-        ...
-
-    @property
-    def atomic(self) -> bool:
-        """Whether the tool takes one step."""
-        ...
-
-
-def collect_tools(
-    tools: Iterable[Any], effects: Mapping[str, DeclaredEffect]
-) -> dict[str, ToolSpec]:
+def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> dict[str, ToolSpec]:
     """Return tools by name; a map's effects count for tools that declare none.
 
     Args:
@@ -191,7 +171,7 @@ def collect_tools(
         spec = _with_effect(_spec_of(item), effects)
         if spec.name in found:
             raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
-        spec.checker.check_compiles()
+        _ = spec.validator  # compiles the schema
         found[spec.name] = spec
     return found
 
@@ -210,7 +190,7 @@ def _spec_of(item: Any) -> ToolSpec:
     )
 
 
-def _with_effect(spec: ToolSpec, effects: Mapping[str, DeclaredEffect]) -> ToolSpec:
+def _with_effect(spec: ToolSpec, effects: Mapping[str, ToolEffect]) -> ToolSpec:
     for pattern, said in effects.items():
         if not spec.declared and fnmatchcase(spec.name, pattern):
             return replace(spec, effect=said.effect, atomic=said.atomic, declared=True)
