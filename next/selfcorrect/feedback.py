@@ -190,21 +190,20 @@ def _tried(state: JsonObject) -> Iterator[str]:
     if state["changes"]:
         yield f"this was changed: {_changes(state['changes'])}"
     shown: set[str] = set()
+    own = {path for each in state["findings"] if _is_own(each) for path in each["paths"]}
     for each in state["tried"]:
-        text = _reading(each, state)
+        text = _reading(each) if each["path"] in own else ""
         if text and text not in shown and len(shown) < 3:
             shown.add(text)
             yield text
 
 
-def _reading(answer: JsonObject, state: JsonObject) -> str:
+def _reading(answer: JsonObject) -> str:
     """Return what a strategy says of a value."""
-    reason, path = answer["reason"], answer["path"]
-    texts = [each["text"] for each in state["findings"] if _is_own(each) and path in each["paths"]]
-    if answer["outcome"] == "refused" and texts:
+    if answer["outcome"] == "refused":
         return f"this would fit: {_changes(answer['changes'])}"
-    is_about_value = answer["outcome"] == "gave_up" and reason.startswith('"')
-    return reason if texts and is_about_value else ""
+    is_about_value = answer["outcome"] == "gave_up" and answer["reason"].startswith('"')
+    return answer["reason"] if is_about_value else ""
 
 
 def _changes(changes: Sequence[JsonObject]) -> str:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import selfcorrect
-from selfcorrect import policies
+from selfcorrect import ledger, policies
 
 DOCUMENTED = (Path(__file__).parent / "documented_names.txt").read_text("utf-8").split()
 
 
-@pytest.mark.parametrize("package", [selfcorrect, policies])
+@pytest.mark.parametrize("package", [selfcorrect, ledger, policies])
 def test_the_stub_has_every_name_from_the_module_that_holds_it(package):
     stub = Path(package.__file__).with_suffix(".pyi")
     found = {
@@ -21,8 +21,9 @@ def test_the_stub_has_every_name_from_the_module_that_holds_it(package):
         if isinstance(node, ast.ImportFrom)
         for name in node.names
     }
-    homes = {name: f"{package.__name__}.{home}" for name, home in package._MODULES.items()}
-    assert homes == found
+    assert set(package.__all__) == set(found)
+    for name, home in found.items():
+        assert getattr(package, name) is getattr(import_module(home), name), name
 
 
 def test_documented_names_are_there():

@@ -7,7 +7,7 @@ others are asked one by one.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from inspect import isawaitable
-from itertools import groupby, takewhile
+from itertools import chain, groupby, takewhile
 from typing import TYPE_CHECKING, Any
 
 from selfcorrect.context import RunContext
@@ -130,11 +130,14 @@ def _note_rest(
     """Note the strategies of the pass on every ladder that it has not helped."""
     helped = _helped(round_)
     known = {(each["strategy"], each["fault"]) for each in round_.tried}
+    texts = {each.path: each.text for each in reversed(problems)}
     for head in heads:
         if not head or (fault := fault_of(head[0].diagnosis)) in helped:
             continue
-        texts = (each.text for each in problems if head[0].concerns(each.path))
-        why = next(texts, "it finds nothing to change")
+        # Two hundred unknown keys are compared with two hundred problems only where need be.
+        exact = (texts[path] for path in head[0].diagnosis.paths if path in texts)
+        near = (each.text for each in problems if head[0].concerns(each.path))
+        why = next(chain(exact, near), "it finds nothing to change")
         for rung in head:
             if (rung.strategy, fault) not in known:
                 round_ = note(round_, rung, "gave_up", why)

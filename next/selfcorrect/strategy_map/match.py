@@ -1,6 +1,6 @@
 """Compiled rules: finds those that an error meets, in the order in which they are tried."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -146,7 +146,8 @@ def status_forms(status: int | str | None) -> frozenset[str]:
     return frozenset(text[:n] + "x" * (len(text) - n) for n in range(1, len(text) + 1))
 
 
-def fits(name: str | None, wanted: Iterable[str]) -> bool:
+@lru_cache(maxsize=1024)
+def fits(name: str | None, wanted: tuple[str, ...]) -> bool:
     """Say whether a name is one of these names or globs."""
     return name is not None and any(name == each or fnmatchcase(name, each) for each in wanted)
 

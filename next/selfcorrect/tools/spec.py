@@ -128,6 +128,10 @@ class ToolSpec:
             **more,
         )
 
+    def is_valid(self, args: JSON) -> bool:
+        """Say whether arguments fit the schema as they stand."""
+        return self.slot.accepts(args)
+
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments."""
         return check_arguments(args, self.validator)
