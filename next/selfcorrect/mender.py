@@ -40,6 +40,11 @@ class MendedCall:
         """What the model reads of a call that may not run; empty for one that may."""
         return self.failure["for_model"] if self.failure else ""
 
+    @property
+    def partial(self) -> JSON:
+        """How far the repair of the arguments came, where they may not run."""
+        return self.failure["call"]["args"] if self.failure and self.failure["call"] else None
+
 
 @dataclass(frozen=True, slots=True)
 class Mending:

@@ -95,6 +95,7 @@ READ = [
     (many(TEXT), "a\nb", ["a", "b"], "inferred split-list"),
     (many(TEXT), '["a", "b"]', ["a", "b"], "exact parse-nested"),
     (many(TEXT), "['a', 'b']", ["a", "b"], "exact parse-nested"),
+    (many(TEXT), r'["dir C:\Dev"]', [r"dir C:\Dev"], "exact parse-nested"),
     (many(INTEGER), "[1, 2]", [1, 2], "exact parse-nested"),
     (INTEGER, [5], 5, "inferred unwrap-list"),
     (INTEGER, {"value": 5}, 5, "exact unwrap-value"),

@@ -66,7 +66,11 @@ def nested(text: str) -> JSON:
         read = read_json_text(text)
     except JsonTextError:
         return ABSENT
-    return read.value if NOTATION.issuperset(read.skipped) else ABSENT
+    return read.value if _CERTAIN.issuperset(read.skipped) else ABSENT
+
+
+_CERTAIN: Final = NOTATION | {"backslash"}
+"""A backslash before no letter of JSON stands for itself: `["dir C:\\Dev"]`."""
 
 
 def _is_type(value: JSON) -> bool:
