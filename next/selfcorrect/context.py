@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from selfcorrect.effects.again import Record, Request, Verdict, gravest, may_run
 from selfcorrect.effects.effect import acts
-from selfcorrect.effects.equal import call_key, doubt_key, identity_key
+from selfcorrect.effects.equal import call_key, doubt_key, identity_key, theme_key
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers import (
     DEFAULTS,
@@ -172,7 +172,9 @@ class RunContext:
         scope = self.thread or given.get("task_id") or state["run"]
         identity = identity_key(scope, given.get("message_id") or "", call, key)
         about = quote(dict(call.args), 500)
-        return Record(identity, doubt_key(scope, key), call.name, about=about)
+        tool = self.tools.get(call.name)
+        theme = theme_key(scope, call, tool.slot if tool else None)
+        return Record(identity, doubt_key(scope, key), call.name, about=about, theme=theme)
 
     def verdict_on(self, state: CorrectionState, call: Call) -> Verdict:
         """Say what this run's own executions let a call do; the ledger is asked by `execute`."""

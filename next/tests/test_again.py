@@ -8,12 +8,14 @@ from hypothesis import given, strategies as st
 
 from selfcorrect.effects.again import (
     BEGUN,
+    HELD,
     Hold,
     InProgress,
     Record,
     Refuse,
     Replay,
     Request,
+    Reworded,
     Run,
     gravest,
     may_run,
@@ -27,6 +29,10 @@ SAME, OTHER = "same", "other"
 
 def record(key, status, *, alive=False):
     return Record(key, "doubt", "pay", status, value="receipt", alive=alive)
+
+
+def reworded(status, *, alive=False):
+    return Record("fourth", "other doubt", "pay", status, alive=alive, theme="theme")
 
 
 REMEMBERED = {
@@ -43,6 +49,11 @@ REMEMBERED = {
     "an equal call, lost": [record(OTHER, Outcome.LOST)],
     "an equal call, begun, its holder lives": [record(OTHER, BEGUN, alive=True)],
     "an equal call, begun, its holder is gone": [record(OTHER, BEGUN)],
+    "a call in other words, done": [reworded(Outcome.DONE)],
+    "a call in other words, lost": [reworded(Outcome.LOST)],
+    "a call in other words, lost; this one, held": [reworded(Outcome.LOST), record(OTHER, HELD)],
+    "a call in other words, begun, its holder lives": [reworded(BEGUN, alive=True)],
+    "a call in other words, begun, its holder is gone": [reworded(BEGUN)],
 }
 VOUCHES = (None, "refused", "lost")
 OUTCOMES = (None, *Outcome)
@@ -56,6 +67,8 @@ def shown(verdict):
             return "replay"
         case Hold():
             return "ask"
+        case Reworded():
+            return "hold once"
         case InProgress():
             return "in progress"
         case Refuse(reason):
@@ -63,17 +76,19 @@ def shown(verdict):
 
 
 def table():
-    head = f"{'what is remembered, or what this run came to':46}" + "".join(
+    head = f"{'what is remembered, or what this run came to':50}" + "".join(
         f"{f'vouched: {vouch}' if vouch else 'a tool that acts':22}" for vouch in VOUCHES
     )
     lines = [head.rstrip()]
     for name, history in REMEMBERED.items():
-        row = [shown(may_run(history, "mutating", None, Request(SAME, v))) for v in VOUCHES]
-        lines.append((f"{name:46}" + "".join(f"{each:22}" for each in row)).rstrip())
+        row = [
+            shown(may_run(history, "mutating", None, Request(SAME, "doubt", v))) for v in VOUCHES
+        ]
+        lines.append((f"{name:50}" + "".join(f"{each:22}" for each in row)).rstrip())
     for outcome in Outcome:
-        row = [shown(may_run([], "mutating", outcome, Request(SAME, v))) for v in VOUCHES]
+        row = [shown(may_run([], "mutating", outcome, Request(SAME, "doubt", v))) for v in VOUCHES]
         name = f"this run: {outcome.value}"
-        lines.append((f"{name:46}" + "".join(f"{each:22}" for each in row)).rstrip())
+        lines.append((f"{name:50}" + "".join(f"{each:22}" for each in row)).rstrip())
     return "\n".join([*lines, "a tool that only reads, or is idempotent, always runs", ""])
 
 
@@ -86,14 +101,14 @@ def test_the_table_is_the_one_that_is_written_down():
 @pytest.mark.parametrize("history", REMEMBERED.values(), ids=REMEMBERED)
 def test_what_reads_always_runs(effect, history):
     for outcome, vouch in product(OUTCOMES, VOUCHES):
-        assert may_run(history, effect, outcome, Request(SAME, vouch)) == Run()
+        assert may_run(history, effect, outcome, Request(SAME, "doubt", vouch)) == Run()
 
 
 @pytest.mark.parametrize("history", REMEMBERED.values(), ids=REMEMBERED)
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_destructive_is_as_careful_as_mutating(history, outcome):
     for vouch in VOUCHES:
-        asked = Request(SAME, vouch)
+        asked = Request(SAME, "doubt", vouch)
         mutating, destructive = (
             may_run(history, effect, outcome, asked) for effect in ("mutating", "destructive")
         )
@@ -113,12 +128,12 @@ records = st.builds(
 @given(st.lists(records, max_size=6), st.sampled_from(OUTCOMES), records)
 def test_doubt_only_grows(history, outcome, more):
     """One lost record more never lets a call run that did not run without it."""
-    before = may_run(history, "mutating", outcome, Request(SAME))
+    before = may_run(history, "mutating", outcome, Request(SAME, "doubt"))
     lost = Record(OTHER, "doubt", "pay", Outcome.LOST)
-    after = may_run([*history, lost], "mutating", outcome, Request(SAME))
+    after = may_run([*history, lost], "mutating", outcome, Request(SAME, "doubt"))
     assert not isinstance(after, Run)
     assert isinstance(before, Run) or not isinstance(
-        may_run([*history, more, lost], "mutating", outcome, Request(SAME)), Run
+        may_run([*history, more, lost], "mutating", outcome, Request(SAME, "doubt")), Run
     )
 
 

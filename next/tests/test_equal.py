@@ -2,10 +2,11 @@
 
 import unicodedata
 
+import pytest
 from hypothesis import given, strategies as st
 
 from selfcorrect import Call
-from selfcorrect.effects.equal import call_key, doubt_key, identity_key
+from selfcorrect.effects.equal import call_key, doubt_key, identity_key, theme_key
 from selfcorrect.schema.slot import Slot
 
 SCHEMA = {
@@ -100,3 +101,25 @@ def test_identity_has_scope_message_and_id_and_doubt_has_none_but_the_scope():
     assert identity_key("t", "m", call, same) != identity_key("u", "m", call, same)
     assert doubt_key("t", same) == doubt_key("t", call_key(other, PLACE))
     assert doubt_key("t", same) != doubt_key("u", same)
+
+
+LONG, OTHER = "Dear Ann, here is the invoice", "Hello Ann! The invoice is attached"
+THEMES = [
+    ({"to": "ann", "text": LONG}, {"text": OTHER, "to": "ann"}, True),
+    ({"to": "ann", "parts": [{"text": LONG}]}, {"to": "ann", "parts": [{"text": OTHER}]}, True),
+    ({"to": "ann", "text": LONG}, {"to": "bob", "text": LONG}, False),
+    ({"to": "ann", "text": LONG}, {"to": "ann", "text": "ok"}, False),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "same"), THEMES)
+def test_calls_in_other_words_have_one_theme(one, other, same):
+    first, second = (theme_key("thread", Call("send", args), None) for args in (one, other))
+    assert first
+    assert (first == second) is same
+    assert first != theme_key("other thread", Call("send", one), None)
+
+
+@pytest.mark.parametrize("args", [{"to": "ann", "n": 5}, {"text": LONG}, {}])
+def test_a_call_without_short_arguments_or_without_words_has_no_theme(args):
+    assert theme_key("thread", Call("send", args), None) == ""

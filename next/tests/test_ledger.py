@@ -20,6 +20,7 @@ from selfcorrect.effects.again import (
     Refuse,
     Replay,
     Request,
+    Reworded,
     Run,
     may_run,
 )
@@ -40,7 +41,9 @@ def path(tmp_path):
 
 
 def begin(ledger, key, doubt="d", **request):
-    decide = partial(may_run, effect="mutating", outcome=None, request=Request(key=key, **request))
+    decide = partial(
+        may_run, effect="mutating", outcome=None, request=Request(key, doubt, **request)
+    )
     return ledger.begin(Record(key, doubt, "book", about='{"n": 1}'), decide)
 
 
@@ -84,6 +87,23 @@ def test_a_call_of_another_scope_is_not_held_back(ledger):
     begin(ledger, "a")
     ledger.settle("a", "lost")
     assert begin(ledger, "b", doubt="other") == Run()
+
+
+def test_a_call_in_other_words_is_held_once_after_a_lost_one(ledger):
+    def ask(key, doubt):
+        decide = partial(
+            may_run, effect="mutating", outcome=None, request=Request(key=key, doubt=doubt)
+        )
+        return ledger.begin(Record(key, doubt, "send", theme="invoice"), decide)
+
+    assert ask("a", "first") == Run()
+    ledger.settle("a", "lost")
+    assert ask("b", "second") == Reworded()
+    assert statuses(ledger, doubts=True) == {"a": "lost"}
+    assert ask("c", "second") == Run()
+    ledger.settle("c", "done")
+    assert ask("d", "third") == Reworded()
+    assert ask("e", "first") == UNKNOWN
 
 
 def test_doubts_are_listed_until_a_person_settles_them(ledger):

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from kit import INTEGER, Answered, Tool, run
+from kit import INTEGER, TEXT, Answered, Tool, run
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphInterrupt, ParentCommand
 from langgraph.graph import END, START, StateGraph
@@ -95,6 +95,25 @@ def test_after_a_lost_call_no_equal_one_runs_in_its_scope(calls, ends):
         assert not (task in lost and ran)
         if any(each["outcome"] == "lost" for each in out.get("failure", {}).get("attempts", ())):
             lost.add(task)
+
+
+@pytest.mark.parametrize("end", [TimeoutError("x"), "ok"])
+def test_a_call_in_other_words_runs_at_its_second_try(end, tmp_path):
+    tool = Tool(end, "ok", effect="mutating", schema={"to": TEXT, "text": TEXT})
+    ledger = SqliteLedger(tmp_path / "ledger.db")
+    words = ["Your invoice is attached", "Here comes the invoice", "Here comes the invoice"]
+    outs = [
+        run(tool, {"to": "ann", "text": text}, task_id="t", ledger=ledger, id=str(number))
+        for number, text in enumerate(words)
+    ]
+    if end == "ok":
+        assert len(tool.ran) == 3
+        return
+    assert [each["text"] for each in tool.ran] == [words[0], words[2]]
+    failure = outs[1]["failure"]
+    assert failure["reason"] == "unknown_outcome"
+    assert "differs only in its words" in failure["for_model"]
+    assert outs[2]["result"] == "ok"
 
 
 SERVER = """

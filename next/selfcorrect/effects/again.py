@@ -15,6 +15,8 @@ from selfcorrect.model import JSON
 
 BEGUN: Final = "begun"
 """The status of an intent of which nobody has written an outcome."""
+HELD: Final = "held"
+"""The status of a call that was held once, because one in other words was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +27,13 @@ class Record:
         key: The identity: scope, message, id and equal call.
         doubt: Equal for every call of one scope that asks the same, whatever its id.
         tool: The tool's name.
-        status: `BEGUN`, or what became of it: an `Outcome`.
+        status: `BEGUN`, `HELD`, or what became of it: an `Outcome`.
         value: The result of a call that is done.
         alive: Whether its holder still runs; says something of a `begun` record only.
         about: The arguments, for people; secrets cut out.
         by: Who settled a doubt.
+        theme: Equal for every call of one scope that asks the same in other words; empty where a
+            call has no words of its own.
     """
 
     key: str
@@ -40,6 +44,7 @@ class Record:
     alive: bool = False
     about: str = ""
     by: str | None = None
+    theme: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +53,14 @@ class Request:
 
     Attributes:
         key: The identity of the call.
+        doubt: Its key among the calls that ask the same.
         vouch: For which outcome a handler, a rule or a person vouches that running the tool again
             does no harm: `refused`, or `lost`, which covers both.
         equal: How many equal successful calls run before somebody is asked.
     """
 
     key: str = ""
+    doubt: str = ""
     vouch: str | None = None
     equal: int = 2
 
@@ -78,6 +85,11 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
+class Reworded:
+    """A call in other words was lost: this one is held once, and runs if it is made again."""
+
+
+@dataclass(frozen=True, slots=True)
 class InProgress:
     """This very call is being made by somebody else."""
 
@@ -89,7 +101,7 @@ class Refuse:
     reason: Literal["refused", "unknown_outcome"]
 
 
-Verdict: TypeAlias = Run | Replay | Hold | InProgress | Refuse
+Verdict: TypeAlias = Run | Replay | Hold | Reworded | InProgress | Refuse
 
 _NO_DOUBT: Final = (None, Outcome.DONE, Outcome.NOT_DONE)
 
@@ -100,7 +112,7 @@ def may_run(
     """Decide whether a call runs.
 
     Args:
-        history: Records with the identity of the call, and those with its doubt key.
+        history: Records with the identity of the call, its doubt key or its theme.
         effect: The tool's effect.
         outcome: The gravest outcome of this run's executions of tools that act.
         request: What is asked.
@@ -109,8 +121,11 @@ def may_run(
         return Run()
     if outcome not in _NO_DOUBT and not _vouches(outcome, request):
         return Refuse("unknown_outcome" if outcome == Outcome.LOST else "refused")
-    equal = 0
+    equal, known, is_reworded = 0, set[str](), False
     for record in history:
+        if record.doubt != request.doubt:
+            is_reworded = is_reworded or in_doubt(record)
+            continue
         same = record.key == request.key
         verdict = _of_same(record, request) if same else None
         if verdict is None and in_doubt(record) and not _vouches(Outcome.LOST, request):
@@ -118,9 +133,12 @@ def may_run(
         if verdict is not None:
             return verdict
         equal += record.status == Outcome.DONE
-    if equal >= request.equal and not _vouches(Outcome.LOST, request):
+        known.add(record.status)
+    if _vouches(Outcome.LOST, request):
+        return Run()
+    if equal >= request.equal:
         return Hold(f"{equal} equal calls of this tool have succeeded already. Run it once more?")
-    return Run()
+    return Reworded() if is_reworded and HELD not in known else Run()
 
 
 def _of_same(record: Record, request: Request) -> Verdict | None:

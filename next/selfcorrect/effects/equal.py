@@ -4,6 +4,7 @@ import json
 import unicodedata
 from collections.abc import Mapping
 from hashlib import sha256
+from typing import Final
 
 from selfcorrect.model import ABSENT, JSON, Call, JsonDict, JsonObject
 from selfcorrect.schema.slot import Slot
@@ -30,6 +31,33 @@ def identity_key(scope: str, message: str, call: Call, key: str) -> str:
 def doubt_key(scope: str, key: str) -> str:
     """Return the key of every call that asks the same in one scope, whatever its id."""
     return _digest("doubt", scope, key)
+
+
+def theme_key(scope: str, call: Call, place: Slot | None) -> str:
+    """Return the key of every call that asks the same in other words; empty without such words.
+
+    An e-mail to the same person with another text has it: what is short is equal.
+    """
+    normal = _normal(call.args, place)
+    blurred = _blur(normal)
+    is_short = isinstance(blurred, Mapping) and any(each != _WORDS for each in blurred.values())
+    if blurred == normal or not is_short:
+        return ""
+    return _digest("theme", scope, call.name, _text(blurred))
+
+
+_WORDS: Final = ("words",)
+_FEW: Final = 3
+"""Words from which on a text is free to say the same otherwise."""
+
+
+def _blur(value: JSON) -> JSON:
+    """Return a value with a mark in place of each text of several words."""
+    if isinstance(value, Mapping):
+        return {key: _blur(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_blur(item) for item in value]
+    return _WORDS if isinstance(value, str) and len(value.split()) >= _FEW else value
 
 
 def _digest(*parts: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import Lock
 
-from selfcorrect.effects.again import BEGUN, Record, Run, Verdict, in_doubt
+from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.errors import LedgerError, unknown_name
 from selfcorrect.model import JSON
 
@@ -21,20 +21,27 @@ class MemoryLedger:
     def __init__(self, size: int = 10_000) -> None:
         self._size = size
         self._records: dict[str, Record] = {}
-        self._by_doubt: dict[str, dict[str, None]] = {}
+        # Keys by doubt, and by theme.
+        self._by_group: dict[str, dict[str, None]] = {}
         # What may be forgotten, oldest first.
         self._over: dict[str, None] = {}
         self._lock = Lock()
 
     def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
         with self._lock:
-            keys = {intent.key: None, **self._by_doubt.get(intent.doubt, {})}
+            groups = (self._by_group.get(each, {}) for each in _groups(intent))
+            keys = dict.fromkeys((intent.key, *(key for group in groups for key in group)))
             verdict = decide([self._records[key] for key in keys if key in self._records])
-            if isinstance(verdict, Run):
+            if isinstance(verdict, Run | Reworded):
                 self._forget(intent.key)
+                runs = isinstance(verdict, Run)
                 # What this process began, it is still making until it settles it.
-                self._records[intent.key] = replace(intent, status=BEGUN, alive=True)
-                self._by_doubt.setdefault(intent.doubt, {})[intent.key] = None
+                record = replace(intent, status=BEGUN if runs else HELD, alive=runs)
+                self._records[intent.key] = record
+                for group in _groups(intent):
+                    self._by_group.setdefault(group, {})[intent.key] = None
+                if not runs:
+                    self._over[intent.key] = None
                 self._trim()
         return verdict
 
@@ -61,10 +68,14 @@ class MemoryLedger:
     def _forget(self, key: str) -> None:
         self._over.pop(key, None)
         if record := self._records.pop(key, None):
-            equal = self._by_doubt[record.doubt]
-            del equal[key]
-            if not equal:
-                del self._by_doubt[record.doubt]
+            for group in _groups(record):
+                del self._by_group[group][key]
+                if not self._by_group[group]:
+                    del self._by_group[group]
+
+
+def _groups(record: Record) -> set[str]:
+    return {record.doubt, record.theme} - {""}
 
 
 def unknown_key(key: str, known: Iterable[str]) -> LedgerError:

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, Final
 from uuid import uuid4
 
-from selfcorrect.effects.again import BEGUN, Record, Run, Verdict, in_doubt
+from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
 from selfcorrect.ledger.memory import unknown_key
@@ -28,14 +28,15 @@ _TABLE: Final = (
     """
     create table calls (
         key text primary key, doubt text not null, tool text not null, status text not null,
-        value text, about text not null, by text, holder text not null
+        value text, about text not null, by text, holder text not null, theme text not null
     )
     """,
     "create index calls_by_doubt on calls (doubt)",
+    "create index calls_by_theme on calls (theme)",
     f"pragma application_id = {_MARK}",
     f"pragma user_version = {_FORMAT}",
 )
-_READ: Final = "select key, doubt, tool, status, value, about, by, holder from calls"
+_READ: Final = "select key, doubt, tool, status, value, about, by, holder, theme from calls"
 
 
 class SqliteLedger:
@@ -58,15 +59,16 @@ class SqliteLedger:
 
     def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
         with self._transaction() as database:
-            query = f"{_READ} where key = ? or doubt = ? order by key <> ?, rowid"
-            rows = database.execute(query, (intent.key, intent.doubt, intent.key)).fetchall()
+            keys = (intent.key, intent.doubt, intent.theme or None)
+            query = f"{_READ} where key = ? or doubt = ? or theme = ? order by key <> ?, rowid"
+            rows = database.execute(query, (*keys, intent.key)).fetchall()
             verdict = decide([self._record(row) for row in rows])
-            if isinstance(verdict, Run):
-                holder = self._own_holder()
+            if isinstance(verdict, Run | Reworded):
+                status = BEGUN if isinstance(verdict, Run) else HELD
                 about = intent.about.encode(errors="replace").decode()
                 database.execute(
-                    "insert or replace into calls values (?, ?, ?, ?, null, ?, null, ?)",
-                    (intent.key, intent.doubt, intent.tool, BEGUN, about, holder),
+                    "insert or replace into calls values (?, ?, ?, ?, null, ?, null, ?, ?)",
+                    (*keys[:2], intent.tool, status, about, self._own_holder(), intent.theme),
                 )
         return verdict
 
@@ -131,9 +133,10 @@ class SqliteLedger:
         self._holder = self._database = None
 
     def _record(self, row: Sequence[Any]) -> Record:
-        key, doubt, tool, status, value, about, by, holder = row
+        key, doubt, tool, status, text, about, by, holder, theme = row
         alive = status == BEGUN and self._is_alive(holder)
-        return Record(key, doubt, tool, status, json.loads(value or "null"), alive, about, by)
+        value = json.loads(text or "null")
+        return Record(key, doubt, tool, status, value, alive, about, by, theme)
 
     def _is_alive(self, holder: str) -> bool:
         # A holder that failed to write is dropped, so what the own one began is still being made.

@@ -12,6 +12,7 @@ from selfcorrect.effects.again import (
     Refuse,
     Replay,
     Request,
+    Reworded,
     Run,
     Verdict,
     may_run,
@@ -106,7 +107,7 @@ def _decide(
 ) -> Callable[[Sequence[Record]], Verdict]:
     """Return what a ledger asks while nobody else can begin an equal call."""
     tool, unwritten = context.tools[intent.tool], context.unwritten.get(intent.doubt)
-    request = Request(intent.key, state["vouch"], context.limits.equal)
+    request = Request(intent.key, intent.doubt, state["vouch"], context.limits.equal)
 
     def decide(history: Sequence[Record]) -> Verdict:
         known = [*history, unwritten] if unwritten else history
@@ -244,6 +245,11 @@ def _answer_for(verdict: Verdict) -> Update:
         case Hold(question):
             finding = own_finding("HeldCall", "equal_calls", question, "")
             return found("ledger", [finding]) | {"outcome": "failed"}
+        case Reworded():
+            detail = (
+                "A call that differs only in its words was made before, and nobody knows whether it"
+                " was done. This one was not made. The same call made again will run."
+            )
         case InProgress():
             detail = "This very call is being made elsewhere, and its outcome is not known yet."
         case Refuse("refused"):
