@@ -180,6 +180,7 @@ PROMISES = [
     " - too many requests",
     ", connection reset by peer",
     " code=504",
+    ". Error 503: service unavailable",
 ]
 
 

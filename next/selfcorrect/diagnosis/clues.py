@@ -227,10 +227,12 @@ _CLASS: Final = re.compile(
     r"(?:Uncaught |Caused by: |E +)?([A-Za-z_][\w.]{0,150}(?:Error|Exception|Warning|Exit|Fault))"
     r"(?: \[\w{1,60}\])?:\s+"
 )
+_PART: Final = r"(?:[\w '\"`()\[\]/-]|\.(?!\s))"
+"""A character of a wrapper, which ends with its sentence at the latest."""
 _WRAPPER: Final = re.compile(
     r"(?i)(?:error (?:executing|invoking|calling) [^\n]{0,600}? with error:|e:|err:"
-    r"|[\w .'\"`()\[\]/-]{0,60}?\b(?:error|exception|failed|failure|fatal|abort)\b"
-    r"[\w .'\"`()\[\]/-]{0,90}:)\s+(?=\S+[ \t]+\S)"
+    rf"|{_PART}{{0,60}}?\b(?:error|exception|failed|failure|fatal|abort)\b{_PART}{{0,90}}:)"
+    r"\s+(?=\S+[ \t]+\S)"
 )
 _PROGRAM: Final = re.compile(r"[a-z][\w./-]{0,40}: (?=\(?\d|line \d|\()(?:line \d+: )?")
 _FRONTS: Final = (_CLASS, _WRAPPER, _PROGRAM)
