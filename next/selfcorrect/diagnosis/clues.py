@@ -187,8 +187,7 @@ def plain(text: str) -> str:
     """Return both ends of a text without colours and tags."""
     text = _BOX.sub(" ", _ANSI.sub("", window(text)))
     if "</" in text or "<br" in text.lower():
-        for source in _TAGS:
-            text = compile_pattern(source).sub("\n", text)
+        text = _TAG.sub("\n", compile_pattern(_HIDDEN).sub("\n", text))
         lines = (" ".join(line.split()) for line in html.unescape(text).split("\n"))
         # A page says its title twice.
         text = "\n".join(dict.fromkeys(line for line in lines if line))
@@ -197,10 +196,8 @@ def plain(text: str) -> str:
 
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _BOX: Final = re.compile("[\u2500-\u257f]+")
-_TAGS: Final = (
-    r"(?is)<style\b.*?</style>|<script\b.*?</script>|<!--.*?-->",
-    r"</?[A-Za-z!][^<>]{0,300}>",
-)
+_HIDDEN: Final = r"(?is)<style\b.*?</style>|<script\b.*?</script>|<!--.*?-->"
+_TAG: Final = re.compile(r"</?[A-Za-z!][^<>]{0,300}>")
 
 
 def sentence_of(text: str) -> Sentence:
