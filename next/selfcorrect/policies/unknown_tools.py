@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import count
 from typing import Final, Protocol
@@ -74,7 +74,7 @@ class AutoCorrect:
     )
 
     def fresh(self) -> AutoCorrect:
-        return AutoCorrect(self.max_retries, self.min_token_length, self.min_token_similarity)
+        return replace(self)
 
     def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
         if next(self._misses) > self.max_retries:
