@@ -32,7 +32,7 @@ from selfcorrect.text import text_of
 from selfcorrect.tools.run import plain
 
 if TYPE_CHECKING:
-    from selfcorrect.repairs.arguments import Problem
+    pass
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
@@ -80,24 +80,25 @@ def _rewrite(
     from selfcorrect.values.readings import Allow
 
     tool = context.tools.get(round_.call.name)
-    if state["source"] != "schema" or tool is None:
-        return round_, None
     heads = (takewhile(lambda rung: rung.reader is not None, each) for each in ladders)
     rungs = [rung for head in heads for rung in head if not _is_spent(rung, round_)]
+    if state["source"] != "schema" or tool is None or not rungs:
+        return round_, None
     allowed = context.safety.allow
     if not tool.acts:
         rules = {rung.diagnosis.rule for rung in rungs}
         allowed = allowed.union(*(context.map.rule(rule).allow for rule in rules))
-    problems: Sequence[Problem] = ()
+    readers = [rung.reader for rung in rungs]
+    unmet: dict[str, str] = {}
     # What the policy forbids is looked for last: a question shows what was refused.
-    for classes in (allowed, frozenset(Safety)) if rungs else ():
-        readers = [rung.reader for rung in rungs]
+    for classes in (allowed, Safety):
         allow = Allow.of(readers, classes, acts=tool.acts, description=tool.description)
         found = repair_arguments(round_.call.args, tool.slot, allow)
-        round_, problems = _take_changes(found.changes, rungs, round_), found.problems
-        if not problems:
+        round_ = _take_changes(found.changes, rungs, round_)
+        unmet = {each.path: each.text for each in found.problems}
+        if not unmet:
             break
-    return round_, {each.path: each.text for each in problems}
+    return round_, unmet
 
 
 def _is_spent(rung: Rung, round_: Round) -> bool:

@@ -7,11 +7,10 @@ from typing import Final
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse, Request, may_run
 from selfcorrect.limits import check_bound
-from selfcorrect.model import Diagnosis, call_of
+from selfcorrect.model import Diagnosis, Needs, call_of
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 
-_COSTS: Final = {"nothing": 0, "model": 1, "person": 2}
 _AGAIN: Final = ("wait", "retry")
 """Answers after which a strategy may be tried on the same call again."""
 
@@ -26,18 +25,18 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
     tried = _list_tried(state, context)
     found = [_next_rungs(index, tried, state, context) for index in range(len(state["findings"]))]
     # Free rungs of some findings come before a paid one of another: a repair may settle both.
-    if free := [each for each in found if each.cost == 0]:
+    if free := [each for each in found if each.needs == "nothing"]:
         return _select(free)
-    people = [each for each in found if each.cost == 2]
+    people = [each for each in found if each.needs == "person"]
     if refused := stop_refused(state, context):
         # What is repaired now is only proposed: no model is paid, but a person may vouch for it.
         return _select(people[:1]) if people else refused
-    if not found or any(each.cost is None for each in found):
+    if not found or any(each.needs is None for each in found):
         return _give_up(state, found)
     if why := check_bound(state["counts"], context.limits, "attempts"):
         # Nothing is paid, and nobody is asked, for a call that may not run any more.
         return stop_run("attempts_exhausted", why)
-    return _select([each for each in found if each.cost == 1] or people[:1])
+    return _select([each for each in found if each.needs == "model"] or people[:1])
 
 
 def stop_refused(state: CorrectionState, context: RunContext) -> Update | None:
@@ -96,7 +95,7 @@ class _Rungs:
 
     finding: int
     strategies: list[str] = field(default_factory=list)
-    cost: int | None = None
+    needs: Needs | None = None
     skipped: list[str] = field(default_factory=list)
 
 
@@ -108,21 +107,21 @@ def _next_rungs(
         # On a call that has changed since, the same strategy may do better.
         if (name, fault_of(diagnosis)) in tried:
             continue
-        cost = _COSTS[context.strategy_for(state, diagnosis.rule, name).needs]
-        if why := _useless(name, cost, state, context):
+        needs = context.strategy_for(state, diagnosis.rule, name).needs
+        if why := _useless(name, needs, state, context):
             rungs.skipped.append(f"{name}: {why}")
-        elif rungs.cost is None or rungs.cost == cost == 0:
+        elif rungs.needs is None or rungs.needs == needs == "nothing":
             rungs.strategies.append(name)
-            rungs.cost = cost
+            rungs.needs = needs
         else:
             break
     return rungs
 
 
-def _useless(name: str, cost: int, state: CorrectionState, context: RunContext) -> str | None:
-    if cost == _COSTS["model"] and context.model is None:
+def _useless(name: str, needs: Needs, state: CorrectionState, context: RunContext) -> str | None:
+    if needs == "model" and context.model is None:
         return "there is no model"
-    paid = [("model_calls", None), ("tokens", None)] if cost == _COSTS["model"] else []
+    paid = [("model_calls", None), ("tokens", None)] if needs == "model" else []
     return _first_bound([("per_strategy", name), *paid], state, context)
 
 
@@ -132,7 +131,7 @@ def _select(rungs: list[_Rungs]) -> Update:
 
 
 def _give_up(state: CorrectionState, found: list[_Rungs]) -> Update:
-    texts = [state["findings"][each.finding]["text"] for each in found if each.cost is None]
+    texts = [state["findings"][each.finding]["text"] for each in found if each.needs is None]
     skipped = [why for each in found for why in each.skipped][:20]
     shown = "; ".join(bound(text, 200) for text in texts[:5])
     detail = f"No repair applies: {shown}" if shown else "No repair applies to this error."
