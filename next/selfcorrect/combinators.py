@@ -5,13 +5,10 @@ answer the questions of its graphs, make it a node of a graph with a checkpointe
 """
 
 import asyncio
-import contextvars
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import replace
-from functools import partial
 from itertools import count
-from threading import Thread
 from typing import Any, Final, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -30,6 +27,7 @@ from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.text import bound, quote
+from selfcorrect.tools.run import start_thread
 
 Graph: TypeAlias = Runnable[Any, Any]
 Check: TypeAlias = Callable[[Any], Any]
@@ -77,7 +75,36 @@ def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
     Raises:
         GraphSetupError: If there is no graph, an argument is not a graph, or a tool may act twice.
     """
-    race = _Combination("speculative", graphs, partial(_race, graphs), partial(_arace, graphs))
+
+    def run(given: Any, config: RunnableConfig, **options: Any) -> Any:
+        controls = [RunControl() for _ in graphs]
+        ends = [
+            _end_of(
+                graph.invoke, given, _separate(config, n), **options, **_stop_by(graph, control)
+            )
+            for n, (graph, control) in enumerate(zip(graphs, controls, strict=True))
+        ]
+        futures = [start_thread("speculative", run_sync, end) for end in ends]
+        try:
+            return run_sync(_judge(map(Future.result, as_completed(futures))))
+        finally:
+            for control in controls:
+                control.request_drain("another graph has won")
+
+    async def arun(given: Any, config: RunnableConfig, **options: Any) -> Any:
+        ends = (
+            _end_of(graph.ainvoke, given, _separate(config, n), **options)
+            for n, graph in enumerate(graphs)
+        )
+        tasks = list(map(asyncio.ensure_future, ends))
+        try:
+            return await _judge(asyncio.as_completed(tasks))
+        finally:
+            for each in tasks:
+                each.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    race = _Combination("speculative", graphs, run, arun)
     if not may_repeat and not _only_reads(race):
         raise GraphSetupError(
             "speculative runs every graph, so a tool with side effects may act twice: declare "
@@ -204,46 +231,6 @@ def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> Jso
     }
 
 
-def _race(graphs: Sequence[Graph], given: Any, config: RunnableConfig, **options: Any) -> Any:
-    """Run graphs side by side in threads."""
-    controls = [RunControl() for _ in graphs]
-    futures = [
-        _start(graph, given, _separate(config, number), options, control)
-        for number, (graph, control) in enumerate(zip(graphs, controls, strict=True))
-    ]
-    ends: list[End] = []
-    try:
-        for future in as_completed(futures):
-            ends.append(future.result())
-            if _has(ends[-1], "result"):
-                break
-    finally:
-        for control in controls:
-            control.request_drain("another graph has won")
-    return _judge(ends)
-
-
-async def _arace(
-    graphs: Sequence[Graph], given: Any, config: RunnableConfig, **options: Any
-) -> Any:
-    """Run graphs side by side as tasks."""
-    tasks = [
-        asyncio.ensure_future(_end_of(graph.ainvoke, given, _separate(config, number), **options))
-        for number, graph in enumerate(graphs)
-    ]
-    ends: list[End] = []
-    try:
-        for task in asyncio.as_completed(tasks):
-            ends.append(await task)
-            if _has(ends[-1], "result"):
-                break
-    finally:
-        for each in tasks:
-            each.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    return _judge(ends)
-
-
 _SCRATCHPAD: Final = "__pregel_scratchpad"
 """LangGraph's key for what it counts in a node: the graphs that run in it, for one."""
 
@@ -268,37 +255,23 @@ async def _end_of(call: Callable[..., Any], *args: Any, **options: Any) -> End:
         return error
 
 
-def _start(
-    graph: Graph, given: Any, config: RunnableConfig, options: JsonObject, control: RunControl
-) -> "Future[End]":
-    # A pool would wait at the end of the program for a loser that hangs; a daemon does not.
-    future: Future[End] = Future()
-    context = contextvars.copy_context()
-    if isinstance(graph, Pregel | _Combination):
-        options = {**options, "control": control}
-
-    def work() -> None:
-        try:
-            end = context.run(run_sync, _end_of(graph.invoke, given, config, **options))
-            future.set_result(end)
-        except BaseException as error:
-            future.set_exception(error)
-
-    Thread(target=work, name=f"speculative {graph.get_name()}", daemon=True).start()
-    return future
+def _stop_by(graph: Graph, control: RunControl) -> JsonDict:
+    """Return the option by which a graph can be stopped, where it takes one."""
+    return {"control": control} if isinstance(graph, Pregel | _Combination) else {}
 
 
-def _judge(ends: Sequence[End]) -> Any:
-    """Return the success; else ask what the graphs ask; else return or raise the last failure."""
-    if not _has(ends[-1], "result"):
-        raised = [end for end in ends if isinstance(end, GraphInterrupt)]
-        if raised:
-            # All of them: LangGraph then wants each answer with the id of its question.
-            raise GraphInterrupt([each for end in raised for each in end.args[0]])
-        asked = [end for end in ends if _has(end, "__interrupt__")]
-        if asked:
-            return asked[0]
-    return _unwrap(ends[-1])
+async def _judge(ends: Iterable[Any]) -> Any:
+    """Return the first success; else ask what the graphs ask; else end as the last failure."""
+    failed: list[End] = []
+    for each in ends:
+        if _has(end := await value_of(each), "result"):
+            return end
+        failed.append(end)
+    if raised := [end for end in failed if isinstance(end, GraphInterrupt)]:
+        # All of them: LangGraph then wants each answer with the id of its question.
+        raise GraphInterrupt([each for end in raised for each in end.args[0]])
+    asked = (end for end in failed if _has(end, "__interrupt__"))
+    return next(asked, None) or _unwrap(failed[-1])
 
 
 def _unwrap(end: End) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from selfcorrect.effects.again import Record, Request, Verdict, gravest, may_run
+from selfcorrect.effects.again import Record, gravest
 from selfcorrect.effects.effect import acts
 from selfcorrect.effects.equal import call_key, doubt_key, identity_key, theme_key
 from selfcorrect.errors import GraphSetupError
@@ -175,12 +175,6 @@ class RunContext:
         tool = self.tools.get(call.name)
         theme = theme_key(scope, call, tool.slot if tool else None)
         return Record(identity, doubt_key(scope, key), call.name, about=about, theme=theme)
-
-    def verdict_on(self, state: CorrectionState, call: Call) -> Verdict:
-        """Say what this run's own executions let a call do; the ledger is asked by `execute`."""
-        tool = self.tools.get(call.name)
-        request = Request(vouch=state["vouch"])
-        return may_run((), tool.effect if tool else "", self.outcome_of(state), request)
 
     def outcome_of(self, state: CorrectionState) -> str | None:
         """Return the gravest outcome of this run's executions of tools that act."""

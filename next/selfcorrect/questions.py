@@ -44,7 +44,8 @@ def question_about(
         answers: What strategies answered in this round.
     """
     tried = [*state["tried"], *answers]
-    refused = [each for each in tried if each["outcome"] == "refused"]
+    # Another round may refuse the same changes again.
+    refused = list({str(e["changes"]): e for e in tried if e["outcome"] == "refused"}.values())
     offered = [*options[:MAX_OPTIONS], *({"changes": each["changes"]} for each in refused[-3:])]
     key = f"{state['run']} {len(state['attempts'])} {path} {bound(text, 2_000)}"
     return {

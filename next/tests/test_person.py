@@ -121,6 +121,18 @@ def test_an_edit_is_checked_like_any_other_call():
     assert questions or out["failure"]
 
 
+def test_a_change_that_two_rounds_refused_is_offered_once():
+    ages = {"type": "object", "properties": {"age": INTEGER}, "required": ["age"]}
+    people = {**ages, "additionalProperties": False}
+    seats = {**INTEGER, "minimum": 1}
+    tool = Tool(schema={"seats": seats, "who": people}, effect="mutating")
+    graph, question = asked(tool, {"seats": 0, "who": {"Age": "7"}})
+    assert len(question["options"]) == len(question["refused"]) == 1
+    out, _ = answer(graph, {"action": "approve"})
+    assert out["result"] == "ok"
+    assert tool.ran == [{"seats": 1, "who": {"age": 7}}]
+
+
 def test_a_person_vouches_for_a_call_that_a_tool_refused():
     tool = Tool(
         ValueError("Value for 'q' must be one of ['a', 'b']"), effect="mutating", schema={"q": TEXT}

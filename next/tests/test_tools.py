@@ -282,6 +282,16 @@ def test_an_error_of_the_tool_comes_out(timeout, error):
 
 
 @pytest.mark.parametrize("timeout", [None, 5])
+def test_an_argument_may_have_any_name(timeout):
+    def tell(name, run, args, options, future):
+        return [name, run, args, options, future]
+
+    given = {"name": 1, "run": 2, "args": 3, "options": 4, "future": 5}
+    for run in run_both(made(tell, timeout=timeout), given):
+        assert run() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("timeout", [None, 5])
 def test_context_variables_reach_the_tool(timeout):
     variable = contextvars.ContextVar("variable", default=0)
     variable.set(7)

@@ -124,7 +124,7 @@ def gather(
     """Return what an error shows, and what the rules say to that too."""
     clues = clues_of(finding, args, schema)
     # What advises reads the error's own sentence, and nothing behind it.
-    rules = replace(said, hints=())
+    rules = replace(said, met=())
     for code in clues.codes[:3] or (None,):
         own: Finding = {
             **finding,

@@ -4,7 +4,7 @@ Strategies that read arguments share one pass over them, where the ladders list 
 others are asked one by one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
@@ -32,7 +32,7 @@ from selfcorrect.text import text_of
 from selfcorrect.tools.run import plain
 
 if TYPE_CHECKING:
-    from selfcorrect.repairs.arguments import Problem
+    pass
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
@@ -45,15 +45,19 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
         for each in state["selected"]
         for diagnosis in (Diagnosis.of(state["findings"][each["finding"]]),)
     ]
-    round_ = _rewrite(ladders, state, context, _start(state, context))
-    known = {(each["strategy"], each["fault"]) for each in round_.tried}
-    helped = _helped(round_)
+    round_, unmet = _rewrite(ladders, state, context, _start(state, context))
+    refused = {(each["strategy"], each["fault"]) for each in round_.tried}
     for ladder in ladders:
+        if not ladder or ladder[0].is_helped(round_):
+            continue
+        why = None if unmet is None else _why(ladder[0], unmet)
         for rung in ladder:
-            fault = fault_of(rung.diagnosis)
-            if fault in helped:
-                break
-            if (rung.strategy, fault) in known or _is_spent(rung, round_):
+            # Where the pass stopped, the ladder goes on with what cannot be part of it.
+            why = None if rung.reader is None else why
+            if (rung.strategy, fault_of(rung.diagnosis)) in refused or _is_spent(rung, round_):
+                continue
+            if why is not None:
+                round_ = note(round_, rung, "gave_up", why)
                 continue
             round_ = await _try(rung, round_)
             if round_.end is not None:
@@ -65,31 +69,36 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
 
 def _rewrite(
     ladders: Iterable[Sequence[Rung]], state: CorrectionState, context: RunContext, round_: Round
-) -> Round:
-    """Run one pass over the arguments, with those of its strategies that stand first on ladders."""
+) -> tuple[Round, Mapping[str, str] | None]:
+    """Run one pass over the arguments, with those of its strategies that stand first on ladders.
+
+    Returns:
+        The round, and why places do not fit yet; None where there was no pass.
+    """
     # A call that needs no repair loads nothing of this.
     from selfcorrect.repairs.arguments import repair_arguments
     from selfcorrect.values.readings import Allow
 
     tool = context.tools.get(round_.call.name)
-    if state["source"] != "schema" or tool is None:
-        return round_
-    heads = [list(takewhile(lambda rung: rung.reader is not None, each)) for each in ladders]
+    heads = (takewhile(lambda rung: rung.reader is not None, each) for each in ladders)
     rungs = [rung for head in heads for rung in head if not _is_spent(rung, round_)]
+    if state["source"] != "schema" or tool is None or not rungs:
+        return round_, None
     allowed = context.safety.allow
     if not tool.acts:
         rules = {rung.diagnosis.rule for rung in rungs}
         allowed = allowed.union(*(context.map.rule(rule).allow for rule in rules))
-    problems: Sequence[Problem] = ()
+    readers = [rung.reader for rung in rungs]
+    unmet: dict[str, str] = {}
     # What the policy forbids is looked for last: a question shows what was refused.
-    for classes in (allowed, frozenset(Safety)) if rungs else ():
-        readers = [rung.reader for rung in rungs]
+    for classes in (allowed, Safety):
         allow = Allow.of(readers, classes, acts=tool.acts, description=tool.description)
         found = repair_arguments(round_.call.args, tool.slot, allow)
-        round_, problems = _take_changes(found.changes, rungs, round_), found.problems
-        if not problems:
+        round_ = _take_changes(found.changes, rungs, round_)
+        unmet = {each.path: each.text for each in found.problems}
+        if not unmet:
             break
-    return _note_rest(heads, problems, round_)
+    return round_, unmet
 
 
 def _is_spent(rung: Rung, round_: Round) -> bool:
@@ -98,55 +107,33 @@ def _is_spent(rung: Rung, round_: Round) -> bool:
 
 
 def _take_changes(changes: Iterable[Change], rungs: Sequence[Rung], round_: Round) -> Round:
-    """Make the changes of the pass, strategy by strategy, and note each for what it helps."""
+    """Make the changes of the pass, strategy by strategy and fault by fault."""
     refused: list[str] = []
-    for owners, group in groupby(changes, lambda change: _owners(change, rungs)):
+    for rung, group in groupby(changes, lambda change: _owner(change, rungs)):
         # What builds on a change that was refused has nothing to stand on.
         made = [each for each in group if not any(map(each.path.startswith, refused))]
         if not made:
             continue
-        first, *others = (rungs[at] for at in owners)
-        counts = count(round_.counts, "per_strategy", key=first.strategy)
-        round_ = change_call(made, first, replace(round_, counts=counts))
-        last = round_.tried[-1]
-        if last["outcome"] == "changed":
-            for each in others:
-                round_ = note(round_, each, "changed", last["reason"])
-        else:
+        counts = count(round_.counts, "per_strategy", key=rung.strategy)
+        round_ = change_call(made, rung, replace(round_, counts=counts))
+        if round_.tried[-1]["outcome"] != "changed":
             refused += [each.path for each in made]
     return round_
 
 
-def _owners(change: Change, rungs: Sequence[Rung]) -> list[int]:
-    """Return the rungs of a change's strategy whose fault it concerns; else the first of it."""
-    own = [at for at, rung in enumerate(rungs) if rung.strategy == change.strategy]
-    places = [path for path in (change.path, change.moved_from) if path is not None]
-    return [at for at in own if any(map(rungs[at].concerns, places))] or own[:1]
+def _owner(change: Change, rungs: Sequence[Rung]) -> Rung:
+    """Return the rung of a change's strategy whose fault it concerns; else the first of it."""
+    own = [rung for rung in rungs if rung.strategy == change.strategy]
+    places = (change.path, change.moved_from)
+    return next((rung for rung in own if rung.concerns(*places)), own[0])
 
 
-def _note_rest(
-    heads: Iterable[Sequence[Rung]], problems: Sequence["Problem"], round_: Round
-) -> Round:
-    """Note the strategies of the pass on every ladder that it has not helped."""
-    helped = _helped(round_)
-    known = {(each["strategy"], each["fault"]) for each in round_.tried}
-    texts = {each.path: each.text for each in reversed(problems)}
-    for head in heads:
-        if not head or (fault := fault_of(head[0].diagnosis)) in helped:
-            continue
-        # Two hundred unknown keys are compared with two hundred problems only where need be.
-        exact = (texts[path] for path in head[0].diagnosis.paths if path in texts)
-        near = (each.text for each in problems if head[0].concerns(each.path))
-        why = next(chain(exact, near), "it finds nothing to change")
-        for rung in head:
-            if (rung.strategy, fault) not in known:
-                round_ = note(round_, rung, "gave_up", why)
-    return round_
-
-
-def _helped(round_: Round) -> set[str]:
-    """Return the faults for which something was changed."""
-    return {each["fault"] for each in round_.tried if each["outcome"] == "changed"}
+def _why(rung: Rung, unmet: Mapping[str, str]) -> str:
+    """Return why the pass did not help a fault."""
+    # Two hundred unknown keys are compared with two hundred problems only where need be.
+    exact = (place for place in rung.diagnosis.paths if place in unmet)
+    place = next(chain(exact, filter(rung.concerns, unmet)), None)
+    return "it finds nothing to change" if place is None else unmet[place]
 
 
 def _start(state: CorrectionState, context: RunContext) -> Round:

@@ -1,19 +1,17 @@
 """retry: check every bound before anything is paid, then wait for the next execution."""
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.again import Refuse
 from selfcorrect.limits import check_bound, count
 from selfcorrect.model import call_of
-from selfcorrect.nodes.select_strategy import refusal_stop
+from selfcorrect.nodes.select_strategy import stop_refused
 from selfcorrect.state import CorrectionState, Update, stop_run
 
 
 async def retry(state: CorrectionState, context: RunContext) -> Update:
     """Let the call be executed again if bounds and history allow it."""
     counts, limits = state["counts"], context.limits
-    verdict = context.verdict_on(state, call_of(state["current"]))
-    if isinstance(verdict, Refuse):
-        return refusal_stop(state, verdict)
+    if refused := stop_refused(state, context):
+        return refused
     if why := check_bound(counts, limits, "attempts"):
         return stop_run("attempts_exhausted", f"{why}.")
     if why := check_bound(counts, limits, "seconds"):
@@ -23,11 +21,9 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
     # A wait is never cut short: the service has said when it can answer at the earliest.
     wait = state["wait"] or 0.0
     left = (limits.seconds or float("inf")) - counts.get("seconds", 0.0)
-    if not 0 <= wait <= limits.wait:
-        longest = f"{limits.wait:g} s"
-        return stop_run("limit_reached", f"The next try has to wait longer than {longest}.")
-    if wait > left:
-        return stop_run("limit_reached", "The next try has to wait longer than the run may last.")
+    if not 0 <= wait <= (longest := min(limits.wait, left)):
+        why = f"The next try has to wait {wait:g} s, longer than {longest:g} s."
+        return stop_run("limit_reached", why)
     if wait > 0:
         await context.sleep(wait)
     note = {"wait": wait, "attempt": len(state["attempts"]) + 1}

@@ -79,12 +79,18 @@ class Rung:
         found = self.context.strategy_for(self.state, rule, self.strategy).repair
         return found if getattr(found, "NAME", None) == self.strategy else None
 
-    def concerns(self, path: str) -> bool:
-        """Say whether a place lies in, or around, one that is at fault."""
+    def concerns(self, *places: str | None) -> bool:
+        """Say whether one of these places lies in, or around, one that is at fault."""
         return any(
-            one == path or one.startswith(f"{path}/") or path.startswith(f"{one}/")
+            one == place or one.startswith(f"{place}/") or place.startswith(f"{one}/")
+            for place in places
+            if place is not None
             for one in self.diagnosis.paths
         )
+
+    def is_helped(self, round_: Round) -> bool:
+        """Say whether a change of this round concerns the fault."""
+        return any(self.concerns(each.path, each.moved_from) for each in round_.changes)
 
 
 def take(answer: Repair, rung: Rung, round_: Round) -> Round:

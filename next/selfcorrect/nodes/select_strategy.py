@@ -1,16 +1,16 @@
 """select_strategy: the next rungs of each finding's ladder, rules before models before people."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.again import Refuse
+from selfcorrect.effects.again import Refuse, Request, may_run
 from selfcorrect.limits import check_bound
-from selfcorrect.model import Diagnosis, call_of
+from selfcorrect.model import Diagnosis, Needs, call_of
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 
-_COSTS: Final = {"nothing": 0, "model": 1, "person": 2}
 _AGAIN: Final = ("wait", "retry")
 """Answers after which a strategy may be tried on the same call again."""
 
@@ -19,31 +19,37 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
     """Choose what the next repair round tries, or stop where nothing is left."""
     if (question := state["question"]) is not None:
         return _ask(state, context, question["question"])
-    if why := _check_bounds(state, context):
+    kinds = [("per_kind", each["kind"]) for each in state["findings"]]
+    if why := _first_bound([("rounds", None), ("seconds", None), *kinds], state, context):
         return stop_run("limit_reached", why)
     tried = _list_tried(state, context)
     found = [_next_rungs(index, tried, state, context) for index in range(len(state["findings"]))]
     # Free rungs of some findings come before a paid one of another: a repair may settle both.
-    if free := [each for each in found if each.cost == 0]:
+    if free := [each for each in found if each.needs == "nothing"]:
         return _select(free)
-    people = [each for each in found if each.cost == 2]
-    refusal = context.verdict_on(state, call_of(state["current"]))
-    if isinstance(refusal, Refuse):
+    people = [each for each in found if each.needs == "person"]
+    if refused := stop_refused(state, context):
         # What is repaired now is only proposed: no model is paid, but a person may vouch for it.
-        return _select(people[:1]) if people else refusal_stop(state, refusal)
-    if not found or any(each.cost is None for each in found):
+        return _select(people[:1]) if people else refused
+    if not found or any(each.needs is None for each in found):
         return _give_up(state, found)
     if why := check_bound(state["counts"], context.limits, "attempts"):
         # Nothing is paid, and nobody is asked, for a call that may not run any more.
         return stop_run("attempts_exhausted", why)
-    return _select([each for each in found if each.cost == 1] or people[:1])
+    return _select([each for each in found if each.needs == "model"] or people[:1])
 
 
-def refusal_stop(state: CorrectionState, refusal: Refuse) -> Update:
-    """Return the end of a run whose tool may not be called again, with the repaired call."""
+def stop_refused(state: CorrectionState, context: RunContext) -> Update | None:
+    """End a run whose tool may not be called again, with the repaired call; else return None."""
+    current = state["current"]
+    tool = context.tools.get(current["name"])
+    # The run's own executions decide here; `execute` asks the ledger too.
+    request, outcome = Request(vouch=state["vouch"]), context.outcome_of(state)
+    refusal = may_run((), tool.effect if tool else "", outcome, request)
+    if not isinstance(refusal, Refuse):
+        return None
     last = state["attempts"][-1]
     detail = _DETAILS[refusal.reason].format(bound(last["text"] or "", 300))
-    current = state["current"]
     proposal = {} if current == last["call"] else {"proposal": current}
     return stop_run(refusal.reason, detail, **proposal)
 
@@ -68,15 +74,10 @@ def _list_tried(state: CorrectionState, context: RunContext) -> set[tuple[str, s
     return {(each["strategy"], each["fault"]) for each in items if each["outcome"] not in _AGAIN}
 
 
-def _check_bounds(state: CorrectionState, context: RunContext) -> str | None:
-    bounds: list[tuple[str, str | None]] = [("rounds", None), ("seconds", None)]
-    bounds += [("per_kind", each["kind"]) for each in state["findings"]]
-    return _first_bound(bounds, state, context)
-
-
 def _first_bound(
-    bounds: list[tuple[str, str | None]], state: CorrectionState, context: RunContext
+    bounds: Iterable[tuple[str, str | None]], state: CorrectionState, context: RunContext
 ) -> str | None:
+    """Say which of several bounds is reached, or return None."""
     reasons = (check_bound(state["counts"], context.limits, name, key) for name, key in bounds)
     return next(filter(None, reasons), None)
 
@@ -84,10 +85,8 @@ def _first_bound(
 def _ask(state: CorrectionState, context: RunContext, text: str) -> Update:
     if context.ask is not None:
         return {"outcome": "selected", "selected": [], "note": {"asks": text}}
-    refusal = context.verdict_on(state, call_of(state["current"]))
-    if isinstance(refusal, Refuse):
-        return refusal_stop(state, refusal)
-    return stop_run("needs_person", f"{text} No one is available to answer.")
+    stop = stop_run("needs_person", f"{text} No one is available to answer.")
+    return stop_refused(state, context) or stop
 
 
 @dataclass(slots=True)
@@ -96,7 +95,7 @@ class _Rungs:
 
     finding: int
     strategies: list[str] = field(default_factory=list)
-    cost: int | None = None
+    needs: Needs | None = None
     skipped: list[str] = field(default_factory=list)
 
 
@@ -108,23 +107,22 @@ def _next_rungs(
         # On a call that has changed since, the same strategy may do better.
         if (name, fault_of(diagnosis)) in tried:
             continue
-        cost = _COSTS[context.strategy_for(state, diagnosis.rule, name).needs]
-        if why := _useless(name, cost, state, context):
+        needs = context.strategy_for(state, diagnosis.rule, name).needs
+        if why := _useless(name, needs, state, context):
             rungs.skipped.append(f"{name}: {why}")
-        elif rungs.cost is None or rungs.cost == cost == 0:
+        elif rungs.needs is None or rungs.needs == needs == "nothing":
             rungs.strategies.append(name)
-            rungs.cost = cost
+            rungs.needs = needs
         else:
             break
     return rungs
 
 
-def _useless(name: str, cost: int, state: CorrectionState, context: RunContext) -> str | None:
-    if cost == _COSTS["model"] and context.model is None:
+def _useless(name: str, needs: Needs, state: CorrectionState, context: RunContext) -> str | None:
+    if needs == "model" and context.model is None:
         return "there is no model"
-    bounds: list[tuple[str, str | None]] = [("per_strategy", name)]
-    bounds += [("model_calls", None), ("tokens", None)] if cost == _COSTS["model"] else []
-    return _first_bound(bounds, state, context)
+    paid = [("model_calls", None), ("tokens", None)] if needs == "model" else []
+    return _first_bound([("per_strategy", name), *paid], state, context)
 
 
 def _select(rungs: list[_Rungs]) -> Update:
@@ -133,7 +131,7 @@ def _select(rungs: list[_Rungs]) -> Update:
 
 
 def _give_up(state: CorrectionState, found: list[_Rungs]) -> Update:
-    texts = [state["findings"][each.finding]["text"] for each in found if each.cost is None]
+    texts = [state["findings"][each.finding]["text"] for each in found if each.needs is None]
     skipped = [why for each in found for why in each.skipped][:20]
     shown = "; ".join(bound(text, 200) for text in texts[:5])
     detail = f"No repair applies: {shown}" if shown else "No repair applies to this error."

@@ -1,7 +1,7 @@
 """What happens when a model answers nothing: no text, and no call."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final, Protocol
 
@@ -50,7 +50,7 @@ class RetryWithFeedback:
     )
 
     def fresh(self) -> "RetryWithFeedback":
-        return RetryWithFeedback(self.max_retries, self.feedback)
+        return replace(self)
 
     def handle(self) -> str:
         times = next(self._empty)

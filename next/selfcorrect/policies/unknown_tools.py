@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import count
 from typing import Final, Protocol
 
 from selfcorrect.errors import ToolNotFoundError
-from selfcorrect.names import same_words, words
+from selfcorrect.names import letters, same_words, words
 from selfcorrect.text import quote
 
 MAX_NAME: Final = 128
@@ -74,7 +74,7 @@ class AutoCorrect:
     )
 
     def fresh(self) -> AutoCorrect:
-        return AutoCorrect(self.max_retries, self.min_token_length, self.min_token_similarity)
+        return replace(self)
 
     def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
         if next(self._misses) > self.max_retries:
@@ -125,14 +125,13 @@ class ImmediateRaise:
 def _find_near(requested: str, available: Iterable[str]) -> list[str]:
     """Return the tools whose names are spelled nearly alike, the nearest first."""
     # A name without a letter is like no other.
-    names = {key: name for name in available if (key := _letters(name))}
-    return [
-        names[key] for key in get_close_matches(_letters(requested), names, MAX_SUGGESTIONS, NEAR)
-    ]
+    names = {key: name for name in available if (key := _key(name))}
+    close = get_close_matches(_key(requested), names, MAX_SUGGESTIONS, NEAR)
+    return [names[key] for key in close]
 
 
-def _letters(name: str) -> str:
-    return "".join(words(name[:MAX_KEY])).casefold()
+def _key(name: str) -> str:
+    return letters(name[:MAX_KEY]).casefold()
 
 
 def _write_message(requested: str, found: Sequence[str], available: Sequence[str]) -> str:

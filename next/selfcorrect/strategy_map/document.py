@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -52,15 +52,12 @@ def _usable(pattern: str, info: ValidationInfo) -> str:
     return pattern
 
 
-_ONE_IS_A_LIST: Final = BeforeValidator(_as_list)
-Texts: TypeAlias = Annotated[tuple[str, ...], _ONE_IS_A_LIST]
-Statuses: TypeAlias = Annotated[tuple[int | str, ...], _ONE_IS_A_LIST]
-Classes: TypeAlias = Annotated[tuple[Safety, ...], _ONE_IS_A_LIST]
-Kinds: TypeAlias = Annotated[tuple[ErrorKind, ...], _ONE_IS_A_LIST]
+T = TypeVar("T")
+Many: TypeAlias = Annotated[tuple[T, ...], BeforeValidator(_as_list)]
+"""A list; one thing alone is a list of it."""
 Rung: TypeAlias = Annotated[str | Callable[..., Any], BeforeValidator(_as_rung)]
 Pattern: TypeAlias = Annotated[str, AfterValidator(_usable)]
 Cause: TypeAlias = Annotated[str, AfterValidator(_as_cause)]
-Ladder: TypeAlias = Annotated[tuple[Rung, ...], _ONE_IS_A_LIST]
 
 
 class _Table(BaseModel):
@@ -93,21 +90,21 @@ class ErrorRule(_Table):
     """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
-    tool: Texts = ()
-    error: Texts = ()
-    status: Statuses = ()
-    code: Texts = ()
+    tool: Many[str] = ()
+    error: Many[str] = ()
+    status: Many[int | str] = ()
+    code: Many[str] = ()
     match: Pattern | None = None
     retry_after: bool | None = None
     kind: ErrorKind | None = None
     category: Category | None = None
-    params: Texts = ()
-    repair: Ladder | None = None
+    params: Many[str] = ()
+    repair: Many[Rung] | None = None
     options: Mapping[str, JsonObject] = Field(default_factory=dict)
-    allow: Classes = ()
+    allow: Many[Safety] = ()
     hint: bool = False
     priority: Priority = "medium"
-    example: Texts = ()
+    example: Many[str] = ()
 
 
 class MapPolicy(_Table):
@@ -119,9 +116,9 @@ class MapPolicy(_Table):
         sensitive: Names or globs of arguments that only a person may change.
     """
 
-    allow: Classes | None = None
-    terminal: Kinds | None = None
-    sensitive: Texts | None = None
+    allow: Many[Safety] | None = None
+    terminal: Many[ErrorKind] | None = None
+    sensitive: Many[str] | None = None
 
 
 class ToolEffect(_Table):
@@ -170,8 +167,8 @@ class MapDocument(_Table):
     """
 
     format: Literal[1]
-    extends: Texts = ()
-    disable: Texts = ()
+    extends: Many[str] = ()
+    disable: Many[str] = ()
     use: Mapping[str, Rung] = Field(default_factory=dict)
     policy: MapPolicy = MapPolicy()
     effects: Mapping[str, Annotated[ToolEffect, BeforeValidator(_as_effect)]] = Field(
@@ -179,7 +176,7 @@ class MapDocument(_Table):
     )
     reading: ReadingPolicy = ReadingPolicy()
     limits: MapLimits = MapLimits()
-    ladders: Mapping[Cause, Ladder] = Field(default_factory=dict)
+    ladders: Mapping[Cause, Many[Rung]] = Field(default_factory=dict)
     rule: tuple[ErrorRule, ...] = ()
 
 

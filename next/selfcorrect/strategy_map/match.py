@@ -22,8 +22,7 @@ class Answer:
         kind: The first kind that one of them says.
         category: The first category that one of them says.
         paths: The first places that one of them says.
-        hints: Rules that only advise.
-        met: All rules.
+        met: All rules, with those that only advise.
     """
 
     first: PlacedRule | None = None
@@ -31,7 +30,6 @@ class Answer:
     kind: ErrorKind | None = None
     category: Category | None = None
     paths: list[str] = field(default_factory=list)
-    hints: tuple[PlacedRule, ...] = ()
     met: tuple[PlacedRule, ...] = ()
 
     @classmethod
@@ -39,7 +37,7 @@ class Answer:
         """Return what one rule says of an error with this text, which it matches."""
         rule = placed.rule
         if rule.hint:
-            return cls(hints=(placed,), met=(placed,))
+            return cls(met=(placed,))
         captures = captures_of(rule.match, text) if rule.match else {}
         paths = _paths(rule, captures)
         return cls(placed, captures, rule.kind, rule.category, paths, met=(placed,))
@@ -52,22 +50,20 @@ class Answer:
             self.kind or other.kind,
             self.category or other.category,
             self.paths or other.paths,
-            tuple({each.key: each for each in (*self.hints, *other.hints)}.values()),
             (*self.met, *other.met),
         )
 
     def advice(self) -> list[ErrorRule]:
         """Return the first hint of each sort: a status, a class, a code, a pattern."""
         found: dict[tuple[bool, ...], ErrorRule] = {}
-        for each in self.hints:
-            rule = each.rule
+        for rule in (each.rule for each in self.met if each.rule.hint):
             sort = (bool(rule.status), bool(rule.error), bool(rule.code), bool(rule.match))
             found.setdefault(sort, rule)
         return list(found.values())
 
     def rule_for(self, kind: ErrorKind) -> PlacedRule | None:
         """Return the rule that decided, or a hint that was followed."""
-        followed = (each for each in self.hints if each.rule.kind == kind)
+        followed = (each for each in self.met if each.rule.hint and each.rule.kind == kind)
         return self.first or next(followed, None)
 
 

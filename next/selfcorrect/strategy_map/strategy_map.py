@@ -38,6 +38,20 @@ class Tables(TypedDict, total=False):
     reading: JsonObject | None
 
 
+class About(TypedDict, total=False):
+    """What is known of the call beside its error.
+
+    Attributes:
+        args: The arguments.
+        schema: Their schema.
+        acts: Whether the tool has side effects: then no word of the error makes it run again.
+    """
+
+    args: JSON
+    schema: JsonObject | None
+    acts: bool
+
+
 class StrategyMap:
     """An error-strategy map with all that it extends, merged.
 
@@ -106,13 +120,7 @@ class StrategyMap:
         return f"<StrategyMap {self.name}: {len(self.rules)} rules>"
 
     def diagnose(
-        self,
-        finding: Finding,
-        tool: str | None = None,
-        *,
-        args: JSON = None,
-        schema: JsonObject | None = None,
-        acts: bool = False,
+        self, finding: Finding, tool: str | None = None, **about: Unpack[About]
     ) -> Finding:
         """Complete a finding: kind, category, captures, rule, ladder, places and wait.
 
@@ -122,9 +130,7 @@ class StrategyMap:
         Args:
             finding: What is wrong.
             tool: The tool's name.
-            args: The arguments of the call.
-            schema: Their schema.
-            acts: Whether the tool has side effects: then no word of the error makes it run again.
+            **about: See `About`.
         """
         said = self.ask_rules(finding, tool)
         if is_own(finding):
@@ -132,14 +138,7 @@ class StrategyMap:
             return self._complete(finding, said, kind, category)
         from selfcorrect.diagnosis.reading import read
 
-        found = read(
-            finding,
-            said,
-            lambda each: self.ask_rules(each, tool),
-            args=args,
-            schema=schema,
-            acts=acts,
-        )
+        found = read(finding, said, lambda each: self.ask_rules(each, tool), **about)
         more = self._complete(finding, found.rules, found.kind, found.category)
         return {
             **more,
@@ -152,13 +151,7 @@ class StrategyMap:
         }
 
     def diagnose_faults(
-        self,
-        finding: Finding,
-        tool: str | None = None,
-        *,
-        args: JSON = None,
-        schema: JsonObject | None = None,
-        acts: bool = False,
+        self, finding: Finding, tool: str | None = None, **about: Unpack[About]
     ) -> list[Finding]:
         """Diagnose each fault that an error lists, the first one first; see `diagnose`."""
         parts = [finding]
@@ -166,8 +159,8 @@ class StrategyMap:
             # A call that only breaks its schema loads nothing of this.
             from selfcorrect.diagnosis.reading import faults_of
 
-            parts = faults_of(finding, args, schema)
-        return [self.diagnose(each, tool, args=args, schema=schema, acts=acts) for each in parts]
+            parts = faults_of(finding, about.get("args"), about.get("schema"))
+        return [self.diagnose(each, tool, **about) for each in parts]
 
     def ask_rules(self, finding: Finding, tool: str | None = None) -> "Answer":
         """Return what the rules that an error meets say together."""

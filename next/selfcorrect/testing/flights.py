@@ -46,14 +46,17 @@ class Flight:
         return self.origin, self.destination, str(self.day)
 
     @property
+    def _route(self) -> str:
+        return "-".join(sorted((self.origin, self.destination)))
+
+    @property
     def _hash(self) -> int:
-        return crc32("-".join(sorted((self.origin, self.destination))).encode())
+        return crc32(self._route.encode())
 
     def exists(self) -> bool:
         """Return whether the route is flown on this day; it is the same for the way back."""
-        if "-".join(sorted((self.origin, self.destination))) in DAILY:
-            return True
-        return self._hash % 4 > 0 and bool(self._hash >> (8 + self.day.weekday()) & 1)
+        is_day = self._hash % 4 > 0 and bool(self._hash >> (8 + self.day.weekday()) & 1)
+        return self._route in DAILY or is_day
 
     def price(self, cabin: str) -> int:
         """Return what one seat costs, in euros."""

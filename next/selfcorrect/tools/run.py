@@ -5,18 +5,20 @@ import contextvars
 import inspect
 import math
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import fields, is_dataclass
 from datetime import date, time
 from enum import Enum
 from threading import Thread
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from selfcorrect.errors import GraphSetupError, ToolDefinitionError
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.text import text_of
 from selfcorrect.tools.spec import ToolSpec
+
+T = TypeVar("T")
 
 
 def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
@@ -31,7 +33,7 @@ def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
         # The tool runs in the caller's own thread, as it would without us.
         value = _call_of(tool)(**args)
     else:
-        future = _start_thread(tool, args)
+        future = start_thread(f"tool {tool.name}", _call_of(tool), **args)
         try:
             value = future.result(tool.timeout)
         except TimeoutError:
@@ -68,7 +70,7 @@ async def _answer(tool: ToolSpec, args: JsonObject) -> Any:
     call = _call_of(tool)
     if inspect.iscoroutinefunction(call):
         return await call(**args)
-    value = await asyncio.wrap_future(_start_thread(tool, args))
+    value = await asyncio.wrap_future(start_thread(f"tool {tool.name}", _call_of(tool), **args))
     return await value if inspect.isawaitable(value) else value
 
 
@@ -85,22 +87,23 @@ async def _in_time(tool: ToolSpec, args: JsonObject) -> Any:
     return task.result()
 
 
-def _start_thread(tool: ToolSpec, args: JsonObject) -> "Future[Any]":
-    # A pool would wait at the end of the program for a tool that hangs; a daemon does not.
-    future: Future[Any] = Future()
+def start_thread(name: str, run: Callable[..., T], /, *args: Any, **options: Any) -> "Future[T]":
+    """Call a function in a thread that nobody waits for when the program ends."""
+    # A pool would wait for what hangs; a daemon does not.
+    future: Future[T] = Future()
     future.set_running_or_notify_cancel()
     context = contextvars.copy_context()
 
     def work() -> None:
         try:
-            future.set_result(context.run(_call_of(tool), **args))
+            future.set_result(context.run(run, *args, **options))
         except StopIteration as error:
             # An asyncio future never ends with this one.
-            future.set_exception(RuntimeError(f"{tool.name} raised {error!r}"))
+            future.set_exception(RuntimeError(f"{name} raised {error!r}"))
         except BaseException as error:
             future.set_exception(error)
 
-    Thread(target=work, name=f"tool {tool.name}", daemon=True).start()
+    Thread(target=work, name=name, daemon=True).start()
     return future
 
 
