@@ -43,6 +43,7 @@ class Unit:
         calls: The calls that it holds.
         answers: The id of the call that it answers.
         holder: The message without its parts, where the item is a part.
+        tool: The tool that an answer names.
     """
 
     at: int
@@ -50,6 +51,7 @@ class Unit:
     calls: tuple[ThreadCall, ...] = ()
     answers: str | None = None
     holder: JsonObject | None = None
+    tool: str = ""
 
     @property
     def entry(self) -> Entry:
@@ -117,7 +119,7 @@ class ProviderForm:
             rest = [each for each in parts if not _inner(each, self.answers)]
             answers = [each for each in (message, *parts) if _inner(each, self.answers)]
             holder = {key: item for key, item in message.items() if key != self.parts}
-            units += (Unit(at, p, (), self._answered(p, open_ids), holder) for p in answers)
+            units += (self._answer_unit(at, each, open_ids, holder) for each in answers)
             if not answers:
                 units.append(Unit(at, message, calls))
             elif rest:
@@ -137,7 +139,10 @@ class ProviderForm:
         """Return an answer with the id of its call; without an item, an error with this text."""
         part = item or self.lost(call.name, text)
         inner = _inner(part, self.answers) or {}
-        return _swap(part, inner, {**inner, self.answer_id: call.id}) if call.has_id else part
+        new = {**inner, self.answer_id: call.id} if call.has_id else {**inner}
+        # Where an answer need not have an id, its name has to be that of its call.
+        new |= {} if self.needs_id else {"name": call.name}
+        return part if new == inner else _swap(part, inner, new)
 
     def join(self, units: Sequence[Unit]) -> list[JsonObject]:
         """Return the messages of units."""
@@ -166,8 +171,13 @@ class ProviderForm:
         found = message.get(self.parts)
         return found if isinstance(found, list) else []
 
-    def _answered(self, part: JsonObject, open_ids: dict[str, list[str]]) -> str:
+    def _answer_unit(
+        self, at: int, part: JsonObject, open_ids: dict[str, list[str]], holder: JsonObject
+    ) -> Unit:
         inner = _inner(part, self.answers) or {}
+        return Unit(at, part, (), self._answered(inner, open_ids), holder, _text(inner.get("name")))
+
+    def _answered(self, inner: JsonObject, open_ids: dict[str, list[str]]) -> str:
         if self.needs_id or inner.get(self.answer_id):
             return _text(inner.get(self.answer_id))
         # An answer without an id belongs to a call without one, or to the first of its tool.

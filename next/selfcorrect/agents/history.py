@@ -58,7 +58,11 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     form = form or form_of(messages)
     clean = [form.clean(each) for each in messages]
     units = form.split(clean)
-    steps = pair([unit.entry for unit in units])
+
+    def names(at: int, call: tuple[int, int]) -> bool:
+        return units[at].tool == units[call[0]].calls[call[1]].name
+
+    steps = pair([unit.entry for unit in units], names)
     turns = {step.at: _own_calls(units[step.at or 0], step) for step in steps if not step.call}
     made = [_unit(step, units, turns, form) for step in steps]
     value = form.join(made)
