@@ -79,7 +79,7 @@ def _find_answers(entries: Sequence[Entry], names: Names) -> dict[tuple[int, int
 
 
 def _take_named(waiting: list[tuple[int, int]], at: int, names: Names) -> tuple[int, int]:
-    """Take the call out of a list that an answer belongs to; the last one is in the nearest turn."""
+    """Take the call that an answer belongs to out of a list; the nearest turn stands last."""
     near = islice(reversed(waiting), MOST_COMPARED)
     turn = takewhile(lambda each: each[0] == waiting[-1][0], near)
     back = next((back for back, each in enumerate(turn) if names(at, each)), 0)
