@@ -25,12 +25,14 @@ class ThreadCall:
         name: The name of its tool.
         args: Its arguments: an object, or what stands in its place.
         has_id: Whether the form needs an id here.
+        text: What a tool gets that takes a text in place of arguments.
     """
 
     id: str
     name: str
     args: JSON
     has_id: bool = True
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +191,12 @@ class ProviderForm:
         """Return a call as it is written."""
         inner = _inner(part, self.call) or {}
         # A custom tool takes a text that is no arguments; Gemini leaves out empty ones.
-        empty: JSON = {} if not self.needs_id else "{}" if "custom" in part else None
+        text = _text(inner.get("input")) if "custom" in part else None
+        empty: JSON = {} if not self.needs_id else None if text is None else "{}"
         name, call_id = inner.get("name"), (part if self.needs_id else inner).get(self.call_id)
         has_id = self.needs_id or bool(call_id)
         own = call_id if has_id else f"name:{_text(name)}"
-        return ThreadCall(_text(own), _text(name), inner.get(self.args, empty), has_id)
+        return ThreadCall(_text(own), _text(name), inner.get(self.args, empty), has_id, text)
 
     def write(self, part: JsonObject, call: ThreadCall) -> JsonObject:
         """Return a written call with this id, name and arguments; a text that says them stays."""
