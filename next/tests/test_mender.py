@@ -103,6 +103,14 @@ def test_what_may_be_cut_off_at_a_limit_of_tokens_is_not_made(given, reason):
     assert Mender([optional]).call(given, finish_reason="stop").ready
 
 
+def test_a_long_text_that_is_read_again_is_another_value():
+    listed = {"name": "sow", "parameters": {"properties": {"rows": {"type": "array"}}}}
+    call = {"name": "sow", "args": {"rows": str(list(range(1_000)))}}
+    first, second = (repair_call(call, [listed]).ready[0].args for _ in range(2))
+    first["rows"].append("more")
+    assert second["rows"] == repair_call(call, [listed]).ready[0].args["rows"] == [*range(1_000)]
+
+
 def test_each_call_has_a_result_of_its_own():
     found = repair_call([GOOD, {"name": "plant", "args": {"rows": "2"}, "id": "c2"}], [TOOL])
     valid, missing = found.calls
