@@ -87,7 +87,7 @@ def is_slip(
             letter makes another one too easily.
     """
     shortest, longest = sorted((len(one), len(other)))
-    limit = 0 if shortest < 4 + strict else 1 if strict or longest < 8 else 2
+    limit = 0 if shortest < _SHORTEST + strict else 1 if strict or longest < 8 else 2
     if not limit or not (one + other).isalpha() or longest > LONGEST:
         return False
     if typos(one, other, limit) > limit:
@@ -97,6 +97,10 @@ def is_slip(
         return False
     known = [is_word(each) or each in said for each in (one, other)]
     return any(known) != all(known)
+
+
+_SHORTEST: Final = 4
+"""Letters of a word below which another letter makes another word."""
 
 
 def _keeps_letters(one: str, other: str) -> bool:
@@ -177,6 +181,9 @@ def _says_other_words(one: str, other: str, said: frozenset[str], *, strict: boo
         sorted(pair, key=lambda word: (not known.get(word), len(word), word))
         for pair in zip(ours, theirs, strict=True)
     ]
+    # A few letters are a code of a trade: `etc_address`, `eth_address`.
+    if strict and any(min(map(len, pair)) < _SHORTEST for pair in pairs):
+        return True
     if any(_is_apart(letters(a), letters(b)) for a, b in pairs):
         return True
     return strict and all(_is_affixed(letters(a), letters(b)) for a, b in pairs)

@@ -56,6 +56,61 @@ def test_each_call_of_a_message_is_repaired_by_itself():
     assert found.outcome == "ask"
 
 
+CODE = "plant(flower='rose')"
+NO_MESSAGES = {
+    "a thought of Gemini": {"role": "model", "parts": [{"text": CODE, "thought": True}]},
+    "a thought of Anthropic": {"content": [{"type": "thinking", "text": CODE}]},
+    "a thought of OpenAI": {
+        "output": [{"type": "reasoning", "content": [{"type": "reasoning_text", "text": CODE}]}]
+    },
+    **{
+        role: {"role": role, "content": CODE}
+        for role in ("user", "system", "developer", "tool", "function")
+    },
+}
+
+
+@pytest.mark.parametrize("name", NO_MESSAGES)
+def test_a_thought_or_the_message_of_another_holds_no_call(name):
+    found = Mender([TOOL]).message(NO_MESSAGES[name])
+    assert (found.ready, found.reason) == ((), "no_call")
+
+
+@pytest.mark.parametrize(
+    ("text", "args"), [('{"flower": "rose"}', [{"flower": "rose"}]), ("roses", []), ("", [])]
+)
+def test_the_text_of_a_custom_tool_is_not_dropped(text, args):
+    custom = {"id": "c", "type": "custom", "custom": {"name": "plant", "input": text}}
+    optional = {**TOOL, "parameters": {**TOOL["parameters"], "required": []}}
+    found = Mender([optional]).message({"role": "assistant", "tool_calls": [custom]})
+    assert [each.args for each in found.ready] == (args or ([{}] if not text else []))
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "model_length"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": "plant", "args": {}},
+        {"name": "plant", "arguments": ""},
+        '{"name": "plant", "arguments": {"flower": "rose"}',
+    ],
+)
+def test_what_may_be_cut_off_at_a_limit_of_tokens_is_not_made(given, reason):
+    optional = {**TOOL, "parameters": {**TOOL["parameters"], "required": []}}
+    assert not Mender([optional]).call(given, finish_reason=reason).ready
+    read = Mender([{**optional, "effect": "read_only"}])
+    assert bool(read.call(given, finish_reason=reason).ready) == isinstance(given, dict)
+    assert Mender([optional]).call(given, finish_reason="stop").ready
+
+
+def test_a_long_text_that_is_read_again_is_another_value():
+    listed = {"name": "sow", "parameters": {"properties": {"rows": {"type": "array"}}}}
+    call = {"name": "sow", "args": {"rows": str(list(range(1_000)))}}
+    first, second = (repair_call(call, [listed]).ready[0].args for _ in range(2))
+    first["rows"].append("more")
+    assert second["rows"] == repair_call(call, [listed]).ready[0].args["rows"] == [*range(1_000)]
+
+
 def test_each_call_has_a_result_of_its_own():
     found = repair_call([GOOD, {"name": "plant", "args": {"rows": "2"}, "id": "c2"}], [TOOL])
     valid, missing = found.calls

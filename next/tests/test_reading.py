@@ -107,6 +107,10 @@ def test_what_strict_json_does_not_allow_is_read_and_recorded(text, value, skipp
         ("[1e400]", "too large"),
         ("[9007199254740993.0]", "too large"),
         ("[9007199254740993.0,]", "too large"),
+        ("[1e-400]", "too large"),
+        ("{None: 1}", "not a text"),
+        (r'''["""a\"""]''', "cut off"),
+        (r"""['''a\''', 1, '''b''']""", "expression"),
         ("[1e400,]", "too large"),
         ("[" + "9" * 5_000 + "]", "too large"),
         ("[007]", "zeros"),
@@ -179,6 +183,7 @@ def test_only_literals_are_read(inside):
         ),
         ({"tool_calls": [json.loads(MOW)]}, [("mow", {"bed": "roses"}, None)]),
         ({"mow": {"bed": "roses"}}, [("mow", {"bed": "roses"}, None)]),
+        ({"id": "c", "function": {"mow": {"a": 1}}}, [("mow", {"a": 1}, "c")]),
         ([json.loads(MOW), {"water": {}}], [("mow", {"bed": "roses"}, None), ("water", {}, None)]),
         ({"name": "swim", "arguments": {}}, [("swim", {}, None)]),
         ({"name": "ann", "age": 5}, []),
@@ -207,6 +212,32 @@ def test_content_beside_a_call_is_never_dropped(beside):
         f"the call of 'mow' cannot be read: {next(iter(beside))!r} stands beside its arguments",
         "mow",
     )
+
+
+def typed(value):
+    """Return a call in which an argument is marked as no text."""
+    opened = '<invoke name="mow"><parameter name="beds" string="false">'
+    return f"{opened}{value}</parameter></invoke>"
+
+
+def test_an_id_beside_a_call_under_its_name_may_be_an_argument():
+    found = read_text('{"mow": {"bed": "roses"}, "id": 7}', is_tool)
+    assert isinstance(found, Unreadable)
+    assert found.name == "mow"
+
+
+@pytest.mark.parametrize(
+    ("text", "skipped"),
+    [
+        (json.dumps({"name": "mow", "arguments": '{"bed": "roses"'}), "inner closer"),
+        (json.dumps({"name": "mow", "arguments": '{"bed": "roses"} // if dry'}), "comment"),
+        (typed('["roses"'), "inner closer"),
+        (typed("[1 # 2\n]"), "comment"),
+    ],
+)
+def test_what_is_skipped_inside_arguments_counts_for_their_call(text, skipped):
+    (call,) = read_text(text, is_tool).calls
+    assert skipped in call.skipped
 
 
 def test_the_keys_of_a_call_can_be_extended():

@@ -27,8 +27,12 @@ def malformed(call_id, text='{"query": "a'):
     return AIMessage("", invalid_tool_calls=[wrong], additional_kwargs={"tool_calls": [raw]})
 
 
-def answer(call_id, text="r"):
-    return ToolMessage(text, tool_call_id=call_id)
+def answer(call_id, text="r", name=None):
+    return ToolMessage(text, tool_call_id=call_id, name=name)
+
+
+def two_tools(call_id):
+    return AIMessage("", tool_calls=[call(call_id, "look"), call(call_id, "find")])
 
 
 def said(thread):
@@ -86,6 +90,14 @@ THREADS = {
     "an id twice in one message": (
         [turn("c1", "c1"), answer("c1", "1"), answer("c1", "2")],
         [["c1", "c1_2"], ("c1", "1"), ("c1_2", "2")],
+    ),
+    "an id twice, answered by name": (
+        [two_tools("c1"), answer("c1", "1", "find"), answer("c1", "2", "look")],
+        [["c1", "c1_2"], ("c1", "2"), ("c1_2", "1")],
+    ),
+    "an id twice, one answered by name": (
+        [two_tools("c1"), answer("c1", "1", "find"), HELLO],
+        [["c1", "c1_2"], ("c1", LOST), ("c1_2", "1"), "b"],
     ),
     "the new id is taken": (
         [turn("c1"), answer("c1"), turn("c1", "c1_2"), answer("c1", "2"), answer("c1_2", "3")],
@@ -166,6 +178,12 @@ OPEN = {
 def test_open_calls_are_those_of_the_last_turn_without_an_answer(name):
     thread, expected = OPEN[name]
     assert [each["id"] for each in open_calls(thread)] == expected
+
+
+@pytest.mark.parametrize(("answered", "name"), [("find", "look"), ("look", "find")])
+def test_of_calls_with_one_id_that_is_answered_whose_tool_the_answer_names(answered, name):
+    thread = [two_tools(""), answer("", name=answered)]
+    assert [each["name"] for each in open_calls(thread)] == [name]
 
 
 def test_the_answer_of_a_call_is_found_wherever_it_stands():

@@ -153,6 +153,39 @@ def test_each_call_of_the_thread_has_exactly_one_answer(name, is_async):
     assert len(set(ids)) == len(ids) == 1 + (name != "malformed alone")
 
 
+ANSWERED = {
+    "in order": [("f", "1"), ("g", "2")],
+    "in another order": [("g", "2"), ("f", "1")],
+    "one": [("g", "2")],
+}
+
+
+@both
+@pytest.mark.parametrize("call_id", ["c1", ""])
+@pytest.mark.parametrize("order", ANSWERED)
+def test_an_answered_call_is_not_executed_whatever_the_ids(order, call_id, is_async):
+    ran = []
+
+    def f() -> str:
+        """F."""
+        ran.append("f")
+        return "1"
+
+    def g() -> str:
+        """G."""
+        ran.append("g")
+        return "2"
+
+    thread = [turn(call(call_id, "f"), call(call_id, "g"), call("c2", "f"))]
+    thread += [ToolMessage(said, name=name, tool_call_id=call_id) for name, said in ANSWERED[order]]
+    found = play(graph_of([f, g]), {"messages": thread}, is_async)["messages"]
+    assert ran == ["f"] * (2 if order == "one" else 1)
+    ids = [each["id"] for each in found[0].tool_calls]
+    said = {each.tool_call_id: each.text for each in found if isinstance(each, ToolMessage)}
+    assert [said[each] for each in ids] == ["1", "2", "1"]
+    assert len(said) == len(found) - 1 == 3
+
+
 @both
 def test_an_answered_call_is_not_executed(is_async):
     pay, ran = payer()

@@ -25,12 +25,14 @@ class ThreadCall:
         name: The name of its tool.
         args: Its arguments: an object, or what stands in its place.
         has_id: Whether the form needs an id here.
+        text: What a tool gets that takes a text in place of arguments.
     """
 
     id: str
     name: str
     args: JSON
     has_id: bool = True
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Unit:
         calls: The calls that it holds.
         answers: The id of the call that it answers.
         holder: The message without its parts, where the item is a part.
+        tool: The tool that an answer names.
     """
 
     at: int
@@ -50,6 +53,7 @@ class Unit:
     calls: tuple[ThreadCall, ...] = ()
     answers: str | None = None
     holder: JsonObject | None = None
+    tool: str = ""
 
     @property
     def entry(self) -> Entry:
@@ -117,7 +121,7 @@ class ProviderForm:
             rest = [each for each in parts if not _inner(each, self.answers)]
             answers = [each for each in (message, *parts) if _inner(each, self.answers)]
             holder = {key: item for key, item in message.items() if key != self.parts}
-            units += (Unit(at, p, (), self._answered(p, open_ids), holder) for p in answers)
+            units += (self._answer_unit(at, each, open_ids, holder) for each in answers)
             if not answers:
                 units.append(Unit(at, message, calls))
             elif rest:
@@ -137,7 +141,10 @@ class ProviderForm:
         """Return an answer with the id of its call; without an item, an error with this text."""
         part = item or self.lost(call.name, text)
         inner = _inner(part, self.answers) or {}
-        return _swap(part, inner, {**inner, self.answer_id: call.id}) if call.has_id else part
+        new = {**inner, self.answer_id: call.id} if call.has_id else {**inner}
+        # Where an answer need not have an id, its name has to be that of its call.
+        new |= {} if self.needs_id else {"name": call.name}
+        return part if new == inner else _swap(part, inner, new)
 
     def join(self, units: Sequence[Unit]) -> list[JsonObject]:
         """Return the messages of units."""
@@ -166,8 +173,13 @@ class ProviderForm:
         found = message.get(self.parts)
         return found if isinstance(found, list) else []
 
-    def _answered(self, part: JsonObject, open_ids: dict[str, list[str]]) -> str:
+    def _answer_unit(
+        self, at: int, part: JsonObject, open_ids: dict[str, list[str]], holder: JsonObject
+    ) -> Unit:
         inner = _inner(part, self.answers) or {}
+        return Unit(at, part, (), self._answered(inner, open_ids), holder, _text(inner.get("name")))
+
+    def _answered(self, inner: JsonObject, open_ids: dict[str, list[str]]) -> str:
         if self.needs_id or inner.get(self.answer_id):
             return _text(inner.get(self.answer_id))
         # An answer without an id belongs to a call without one, or to the first of its tool.
@@ -179,11 +191,12 @@ class ProviderForm:
         """Return a call as it is written."""
         inner = _inner(part, self.call) or {}
         # A custom tool takes a text that is no arguments; Gemini leaves out empty ones.
-        empty: JSON = {} if not self.needs_id else "{}" if "custom" in part else None
+        text = _text(inner.get("input")) if "custom" in part else None
+        empty: JSON = {} if not self.needs_id else None if text is None else "{}"
         name, call_id = inner.get("name"), (part if self.needs_id else inner).get(self.call_id)
         has_id = self.needs_id or bool(call_id)
         own = call_id if has_id else f"name:{_text(name)}"
-        return ThreadCall(_text(own), _text(name), inner.get(self.args, empty), has_id)
+        return ThreadCall(_text(own), _text(name), inner.get(self.args, empty), has_id, text)
 
     def write(self, part: JsonObject, call: ThreadCall) -> JsonObject:
         """Return a written call with this id, name and arguments; a text that says them stays."""

@@ -21,6 +21,7 @@ from selfcorrect.agents.forms import (
 )
 from selfcorrect.agents.pairing import LOST, MALFORMED, Step, pair
 from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety
+from selfcorrect.reading.call_object import is_cut
 
 if TYPE_CHECKING:
     from selfcorrect.agents.langchain_form import LangChainForm
@@ -58,7 +59,11 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     form = form or form_of(messages)
     clean = [form.clean(each) for each in messages]
     units = form.split(clean)
-    steps = pair([unit.entry for unit in units])
+
+    def names(at: int, call: tuple[int, int]) -> bool:
+        return units[at].tool == units[call[0]].calls[call[1]].name
+
+    steps = pair([unit.entry for unit in units], names)
     turns = {step.at: _own_calls(units[step.at or 0], step) for step in steps if not step.call}
     made = [_unit(step, units, turns, form) for step in steps]
     value = form.join(made)
@@ -78,17 +83,32 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
 
 
 def read_message(message: JsonObject) -> list[JsonDict] | str:
-    """Return the calls of an assistant's message, whatever its form, or its text."""
+    """Return the calls of an assistant's message, whatever its form, or its text.
+
+    A thought is no text of it, and nobody else's message holds its calls.
+    """
+    if message.get("role") in _OTHERS:
+        return ""
     items = message.get("output")
     messages = items if isinstance(items, list) else [message]
     units = form_of(messages).split(messages)
     calls = [call for unit in units for call in unit.calls]
     if calls:
         return [
-            {"name": c.name, "args": c.args} | ({"id": c.id} if c.has_id else {}) for c in calls
+            {"name": c.name, "args": c.args if c.text is None else c.text}
+            | ({"id": c.id} if c.has_id else {})
+            for c in calls
         ]
-    parts = [part for each in messages for part in _parts(each)]
+    own = [each for each in messages if not _is_thought(each)]
+    parts = [part for each in own for part in _parts(each) if not _is_thought(part)]
     return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+
+
+_OTHERS: Final = ("user", "system", "developer", "tool", "function")
+
+
+def _is_thought(part: JsonObject) -> bool:
+    return part.get("thought") is True or part.get("type") in ("thinking", "reasoning")
 
 
 def stop_reason_of(message: JsonObject) -> str | None:
@@ -100,7 +120,7 @@ def stop_reason_of(message: JsonObject) -> str | None:
     details = message.get("incomplete_details") or {}
     said = {**message, "reason": details.get("reason")}
     reason = next((said[key] for key in _STOPS if isinstance(said.get(key), str)), "").lower()
-    return "length" if reason in _CUT else reason or None
+    return "length" if is_cut(reason) else reason or None
 
 
 _STOPS: Final = (
@@ -111,7 +131,6 @@ _STOPS: Final = (
     "done_reason",
     "reason",
 )
-_CUT: Final = ("max_tokens", "max_output_tokens", "model_length")
 
 
 def _parts(message: JsonObject) -> list[JsonDict]:

@@ -37,7 +37,7 @@ class LangChainForm:
 
     def _unit(self, at: int, message: Any) -> Unit:
         if isinstance(message, ToolMessage):
-            return Unit(at, message, answers=message.tool_call_id or "")
+            return Unit(at, message, answers=message.tool_call_id or "", tool=message.name or "")
         if not isinstance(message, AIMessage):
             return Unit(at, message)
         good = len(message.tool_calls)

@@ -1,8 +1,9 @@
 """Which answer belongs to which call of a thread, and which id each call gets. Knows no form."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Final, TypeAlias
 
 _LONGEST: Final = 40
@@ -31,16 +32,21 @@ class Step:
     call: tuple[int, int] | None = None
 
 
-def pair(entries: Sequence[Entry]) -> list[Step]:
+Names: TypeAlias = Callable[[int, tuple[int, int]], bool]
+"""Whether the answer at a place names the tool of a call."""
+
+
+def pair(entries: Sequence[Entry], names: Names = lambda *_: False) -> list[Step]:
     """Return the thread in which each call has an id of its own and one answer directly behind it.
 
-    An answer belongs to the nearest call before it that has its id and no answer yet. An answer
-    to no call is left out.
+    An answer belongs to the nearest turn before it that has a call with its id and no answer yet.
+    Of several such calls in it, the first one whose tool the answer names is meant, else the first
+    one. An answer to no call is left out.
 
     >>> [step.ids for step in pair([("a",), ("a",), "a"])]
     [('a',), ('a',), ('a_2',), ('a_2',)]
     """
-    answers, ids = _find_answers(entries), _own_ids(entries)
+    answers, ids = _find_answers(entries, names), _own_ids(entries)
     steps: list[Step] = []
     for at, entry in enumerate(entries):
         if isinstance(entry, str):
@@ -54,7 +60,11 @@ def pair(entries: Sequence[Entry]) -> list[Step]:
     return steps
 
 
-def _find_answers(entries: Sequence[Entry]) -> dict[tuple[int, int], int]:
+MOST_COMPARED: Final = 100
+"""How many calls with one id an answer is compared with."""
+
+
+def _find_answers(entries: Sequence[Entry], names: Names) -> dict[tuple[int, int], int]:
     """Return where the answer of each answered call stands, by place and index of the call."""
     waiting: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     found: dict[tuple[int, int], int] = {}
@@ -64,8 +74,16 @@ def _find_answers(entries: Sequence[Entry]) -> dict[tuple[int, int], int]:
             for index in reversed(range(len(entry))):
                 waiting[entry[index]].append((at, index))
         elif entry is not None and waiting[entry]:
-            found[waiting[entry].pop()] = at
+            found[_take_named(waiting[entry], at, names)] = at
     return found
+
+
+def _take_named(waiting: list[tuple[int, int]], at: int, names: Names) -> tuple[int, int]:
+    """Take the call that an answer belongs to out of a list; the nearest turn stands last."""
+    near = islice(reversed(waiting), MOST_COMPARED)
+    turn = takewhile(lambda each: each[0] == waiting[-1][0], near)
+    back = next((back for back, each in enumerate(turn) if names(at, each)), 0)
+    return waiting.pop(-1 - back)
 
 
 def _own_ids(entries: Sequence[Entry]) -> dict[int, tuple[str, ...]]:

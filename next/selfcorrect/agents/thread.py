@@ -1,5 +1,6 @@
 """The thread of an agent: made valid for any provider, and which of its calls are unanswered."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
@@ -8,6 +9,7 @@ from selfcorrect.agents.answers import last_turn
 from selfcorrect.agents.calls import calls_of
 from selfcorrect.agents.history import make_valid
 from selfcorrect.agents.langchain_form import LangChainForm
+from selfcorrect.agents.pairing import MOST_COMPARED
 
 
 def valid_thread(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
@@ -21,15 +23,29 @@ def valid_thread(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
 def open_calls(messages: Sequence[AnyMessage]) -> list[ToolCall]:
     """Return the calls of the model's last message that have no answer; no others may run."""
     turn, behind = last_turn(messages)
-    answered = [each.tool_call_id for each in behind if isinstance(each, ToolMessage)]
-    calls: list[ToolCall] = []
-    for call in calls_of(turn) if turn else ():
-        if call["id"] in answered:
-            # Of calls that share an id, the first one has the first answer.
-            answered.remove(call["id"])
-        else:
-            calls.append(call)
-    return calls
+    calls = calls_of(turn) if turn else []
+    answers = find_answers(calls, behind)
+    return [call for at, call in enumerate(calls) if at not in answers]
+
+
+def find_answers(calls: Sequence[ToolCall], behind: Sequence[AnyMessage]) -> dict[int, ToolMessage]:
+    """Return the answers to the calls of one turn, by the place of the call in it.
+
+    Of calls that share an id, an answer belongs to the first one whose tool it names, else to the
+    first one.
+    """
+    waiting: defaultdict[str, list[int]] = defaultdict(list)
+    for at, call in enumerate(calls):
+        waiting[call["id"] or ""].append(at)
+    found: dict[int, ToolMessage] = {}
+    for each in behind:
+        same = waiting[each.tool_call_id] if isinstance(each, ToolMessage) else []
+        if same and isinstance(each, ToolMessage):
+            near = same[:MOST_COMPARED]
+            place = next((at for at in near if calls[at]["name"] == each.name), same[0])
+            same.remove(place)
+            found[place] = each
+    return found
 
 
 def answer_to(call_id: str | None, messages: Sequence[AnyMessage]) -> ToolMessage | None:

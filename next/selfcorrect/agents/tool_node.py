@@ -18,8 +18,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from selfcorrect.agents.answers import last_turn
+from selfcorrect.agents.calls import calls_of
 from selfcorrect.agents.model_turn import TURN, Turn, with_readable_calls
-from selfcorrect.agents.thread import answer_to, open_calls
+from selfcorrect.agents.thread import answer_to, find_answers, open_calls
 from selfcorrect.agents.tool_call import arun_call, run_call
 from selfcorrect.agents.tool_run import HostedLoops
 from selfcorrect.model import JsonDict, JsonObject
@@ -119,17 +120,19 @@ class SelfCorrectingToolNode(ToolNode):
         state = self._extract_state(given, config)
         messages = _messages_in(state, self._messages_key)
         known: JsonDict = {"messages": messages}
-        renewed = None
+        renewed: list[AnyMessage] = []
         turn, behind = last_turn(messages)
         if turn is not None:
             readable, starts = with_readable_calls(turn)
             before = messages[: len(messages) - len(behind) - 1]
-            thread = [*before, readable, *behind]
+            answers = _renew_answers(turn, readable, behind)
+            thread = [*before, readable, *(answers.get(id(each), each) for each in behind)]
             known = {"messages": thread, TURN: Turn(starts=starts, words={})}
-            # Without an id the message would be added, not replaced.
-            renewed = readable if readable is not turn and turn.id else None
+            # Without an id a message would be added, not replaced.
+            if readable is not turn and turn.id:
+                renewed = [readable, *(each for each in answers.values() if each.id)]
         if kind == "tool_calls":
-            renewed = None
+            renewed = []
             own = [each for each in calls if answer_to(each["id"], messages) is None]
         else:
             own = open_calls(known["messages"])
@@ -142,8 +145,7 @@ class SelfCorrectingToolNode(ToolNode):
     def _join(self, turn: "_NodeTurn", found: Mapping[str, Any]) -> Any:
         """Return what the calls came to, in the form of the input."""
         outputs = [each for key in turn.calls for each in self._parts(found[key])]
-        renewed = [turn.renewed] if turn.renewed is not None else []
-        return self._combine_tool_outputs(cast("Any", [*renewed, *outputs]), turn.kind)
+        return self._combine_tool_outputs(cast("Any", [*turn.renewed, *outputs]), turn.kind)
 
     def _parts(self, output: Any) -> Iterator[ToolMessage | Command[Any]]:
         for part in output if isinstance(output, list) else [output]:
@@ -203,7 +205,8 @@ class _NodeTurn:
         state: What tools get injected.
         runtime: The runtime of the node.
         known: What is known around a call: see `run_call`.
-        renewed: The message that takes the place of one with malformed calls, or None.
+        renewed: The messages that take the place of those whose calls are malformed, or share an
+            id.
         errors: What calls raised.
     """
 
@@ -212,7 +215,7 @@ class _NodeTurn:
     state: Any
     runtime: Runtime[Any]
     known: JsonObject
-    renewed: AIMessage | None = None
+    renewed: Sequence[AnyMessage] = ()
     errors: list[Exception] = field(default_factory=list)
 
     def one(self, call_id: str) -> JsonDict:
@@ -267,6 +270,19 @@ def _collect(state: _Outputs) -> Command[Any]:
     if turn.errors:
         raise turn.errors[0]
     return Command(goto=[Send("call", key) for key in turn.calls if key not in state["outputs"]])
+
+
+def _renew_answers(
+    turn: AIMessage, readable: AIMessage, behind: Sequence[AnyMessage]
+) -> dict[int, ToolMessage]:
+    """Return the answers whose calls have got another id, by the identity of the old message."""
+    answers = find_answers(calls_of(turn), behind)
+    ids = {at: readable.tool_calls[at]["id"] for at in answers}
+    return {
+        id(each): each.model_copy(update={"tool_call_id": ids[at]})
+        for at, each in answers.items()
+        if each.tool_call_id != ids[at]
+    }
 
 
 def _by_id(calls: Sequence[ToolCall]) -> dict[str, ToolCall]:

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects.effect import acts
 from selfcorrect.errors import near_name
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
 from selfcorrect.models.port import ModelPort
-from selfcorrect.reading.call_object import oversize, read_call
+from selfcorrect.pointer import ARGS
+from selfcorrect.reading.call_object import is_cut, oversize, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
 
@@ -85,9 +87,21 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     findings = [finding] if finding else []
     if call.name not in context.tools and call.name:
         findings.append(_unknown_tool(call.name, context.tools))
+    elif not call.args and _may_be_cut(call, state, context):
+        findings.append(own_finding("MalformedCall", "cut", _CUT_OFF, ARGS))
     if not findings:
         return update | {"outcome": "planned"}
     return update | found("plan", findings) | {"outcome": "found"}
+
+
+_CUT_OFF: Final = "the message was cut off at the limit of tokens, and the arguments are empty"
+
+
+def _may_be_cut(call: Call, state: CorrectionState, context: RunContext) -> bool:
+    """Say whether the arguments of a tool that acts may be empty because none was written yet."""
+    tool = context.tools.get(call.name)
+    is_short = tool is not None and acts(tool.effect) and bool(tool.slot.properties)
+    return is_short and is_cut(state["given"].get("finish_reason"))
 
 
 def _unknown_tool(name: str, offered: Iterable[str]) -> Finding:

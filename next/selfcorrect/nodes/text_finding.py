@@ -2,6 +2,7 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.model import Finding, own_finding
+from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.choose import Chosen, NoCall, Unreadable, may_read
 from selfcorrect.state import CorrectionState
 
@@ -20,7 +21,7 @@ def text_finding(
     given = state["given"]
     chosen = context.read(text, given.get("finish_reason"))
     if isinstance(chosen, Unreadable):
-        code = "cut" if given.get("finish_reason") == "length" else "malformed_json"
+        code = "cut" if is_cut(given.get("finish_reason")) else "malformed_json"
         return own_finding("MalformedCall", code, chosen.reason, "")
     if isinstance(chosen, NoCall) or not may_read(
         chosen, context.map.reading.text, acts=context.may_act(chosen.calls)

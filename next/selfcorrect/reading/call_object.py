@@ -79,6 +79,18 @@ def strict_json(text: str) -> JSON:
     return value if oversize(value) is None else text
 
 
+def is_cut(finish_reason: Any) -> bool:
+    """Say whether a model was stopped by a limit of tokens, in the words of any provider.
+
+    >>> is_cut("length"), is_cut("MAX_TOKENS"), is_cut("stop"), is_cut(None)
+    (True, True, False, False)
+    """
+    return str(finish_reason).lower() in _CUT
+
+
+_CUT: Final = ("length", "max_tokens", "max_output_tokens", "model_length")
+
+
 def _read_form(
     value: JsonObject, given: Any, is_tool: Callable[[str], bool]
 ) -> tuple[Call, Finding | None]:

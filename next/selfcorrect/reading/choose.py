@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from selfcorrect.reading.call_object import MAX_BYTES
+from selfcorrect.reading.call_object import MAX_BYTES, is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
 from selfcorrect.reading.spans import IsTool, Span, blocks_in, find_spans, next_turn, words_in
@@ -72,7 +72,7 @@ def read_text(
     Args:
         text: What a model wrote.
         is_tool: Whether a name is the name of a tool.
-        finish_reason: Why the model stopped; after `length` no missing closer is added.
+        finish_reason: Why the model stopped; at a limit of tokens no missing closer is added.
         keys: The keys under which a call in JSON holds its parts.
     """
     if len(text) > MAX_BYTES:
@@ -85,7 +85,7 @@ def read_text(
     chosen = _choose(text, spans, is_tool)
     if chosen is None:
         return NoCall()
-    if finish_reason == "length" and any(CLOSERS & {*call.skipped} for call in chosen.calls):
+    if is_cut(finish_reason) and any(CLOSERS & {*call.skipped} for call in chosen.calls):
         return Unreadable("the text was cut off at the limit of tokens", chosen.calls[-1].name)
     return chosen
 

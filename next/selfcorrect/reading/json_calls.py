@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.reading.json_text import CLOSERS, decode
+from selfcorrect.reading.json_text import CLOSERS, decode, inside
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
@@ -93,12 +93,16 @@ class _Reader:
         if not isinstance(value, dict) or not value:
             return ()
         rest = {key: each for key, each in value.items() if not _is_mark(key, each)}
-        call_id = self._take(rest, self.keys.id, str | int) or outer_id
+        own_id = self._take(rest, self.keys.id, str | int)
+        call_id = own_id or outer_id
         if len(rest) == 1:
             key, inner = next(iter(rest.items()))
             if key in _WRAPPERS and isinstance(inner, dict | list):
                 return self.read(inner, call_id)
             if isinstance(inner, dict) and self.is_tool(key):
+                if own_id is not None:
+                    # No form writes the id of such a call: it may be an argument.
+                    raise CallTextError(key, "an id stands beside its arguments")
                 return (TextCall(key, inner, (), self.skipped, _text(call_id)),)
         return self._call(rest, call_id)
 
@@ -131,7 +135,7 @@ def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
         read = decode(value)
     except JsonTextError:
         return value, ()
-    return {} if read.value is None else read.value, read.skipped
+    return {} if read.value is None else read.value, inside(read.skipped)
 
 
 def _is_mark(key: str, value: JSON) -> bool:

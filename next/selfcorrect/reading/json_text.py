@@ -219,7 +219,7 @@ class Scanner:
         if opening and opening[0] not in "{[(":
             return self._string(opening[0])
         found = _KEY.match(self.text, self.at)
-        if found is None:
+        if found is None or found[0] in ("True", "False", "None"):
             self.refuse("a key is not a text")
         self.skipped.append("key")
         self.at = found.end()

@@ -68,7 +68,11 @@ def _string_end(text: str, at: int, close: str) -> tuple[int, list[str]]:
     if end < 0:
         refuse("a text is cut off", at)
     if len(close) > 1:
-        return end + len(close), []
+        # In the forms of models a backslash is a character; in Python it takes a quote.
+        long = _LONG_ENDS[close].match(text, at) if close in _LONG_ENDS else None
+        if close in _LONG_ENDS and long is None:
+            refuse("a text is cut off", at)
+        return long.end() if long else end + len(close), []
     skipped: list[str] = []
     while found := _ENDS[close].match(text, at):
         at = found.end()
@@ -102,6 +106,10 @@ def _character(found: re.Match[str]) -> str:
 _QUOTES: Final = {"“": "”", "‘": "’"}
 _ENDS: Final = {
     close: re.compile(rf"(?s)[^\\{close}]*+(?:\\.[^\\{close}]*+)*+{close}") for close in "\"'”’"
+}
+_LONG_ENDS: Final = {
+    mark * 3: re.compile(rf"(?s)(?:[^\\{mark}]++|\\.|{mark}(?!{mark}{mark}))*+{mark * 3}")
+    for mark in "\"'"
 }
 _PLAIN: Final = re.compile(r'[^"\\\x00-\x1f]*+')
 _CONTROL: Final = re.compile(r"[\x00-\x1f]")

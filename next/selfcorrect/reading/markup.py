@@ -102,17 +102,19 @@ def _elements(text: str, at: int) -> tuple[JsonDict, int, tuple[str, ...]]:
             raise JsonTextError(f"the key {key[:40]!r} has two values")
         if found["glm"] and not found["value"]:
             skipped = (*skipped, "tag")
-        made[key] = _value(value, found["attributes"] or "")
+        made[key], doubts = _value(value, found["attributes"] or "")
+        skipped += doubts
         at = end.end()
     return made, at, skipped
 
 
-def _value(text: str, attributes: str) -> JSON:
+def _value(text: str, attributes: str) -> tuple[JSON, tuple[str, ...]]:
     if 'string="true"' in attributes:
-        return text
+        return text, ()
     if 'string="false"' in attributes:
-        return read_json_text(text).value
-    return text.removeprefix("\n").removesuffix("\n")
+        read = read_json_text(text)
+        return read.value, inside(read.skipped)
+    return text.removeprefix("\n").removesuffix("\n"), ()
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:

@@ -25,10 +25,10 @@ def real(digits: str) -> float:
     """Return the float that digits write.
 
     Raises:
-        ValueError: If it is infinite, or another whole number than the digits write.
+        ValueError: If it is infinite, zero or another whole number, unlike what the digits write.
     """
     number = float(digits)
-    if not isfinite(number):
+    if not isfinite(number) or (not number and Decimal(digits)):
         raise ValueError(f"{digits:.30} is beyond any number")
     if abs(number) >= _MOST_WHOLE and Decimal(repr(number)) != Decimal(digits):
         raise ValueError(f"{digits:.30} is no float")

@@ -11,6 +11,7 @@ from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Re
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.choose import Chosen, Unreadable, may_read
 from selfcorrect.reading.json_calls import ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS, NOTATION, decode, inside
@@ -76,7 +77,7 @@ def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
 def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Repair:
     """Return the changes that make a call of what was read."""
     skipped = frozenset(found.skipped)
-    if context.finish_reason == "length" and skipped & CLOSERS:
+    if is_cut(context.finish_reason) and skipped & CLOSERS:
         return GiveUp("the text was cut off at the limit of tokens")
     if _may_act(found.name, context) and skipped & _DOUBTS:
         return GiveUp(f"there is a doubt about the text: {', '.join(sorted(skipped & _DOUBTS))}")

@@ -1,6 +1,8 @@
 """A list or object that was written as text, and a value in an object of its own."""
 
 from collections.abc import Iterator
+from copy import deepcopy
+from functools import lru_cache
 from typing import Final
 
 from selfcorrect.model import ABSENT, JSON, Safety
@@ -13,10 +15,14 @@ from selfcorrect.values.reading import Reading
 
 def read_nested(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a text as the list or object that it writes, in JSON or in Python's notation."""
-    found = nested(value) if isinstance(value, str) else ABSENT
-    kind = "array" if isinstance(found, list) else "object" if isinstance(found, dict) else ""
-    if kind and slot.kinds and slot.takes(kind):
-        yield Reading(found, Safety.EXACT, "parse-nested")
+    kind = _OPENED.get(value.lstrip()[:1]) if isinstance(value, str) else None
+    if isinstance(value, str) and kind and slot.kinds and slot.takes(kind):
+        found = nested(value)
+        if found is not ABSENT:
+            yield Reading(found, Safety.EXACT, "parse-nested")
+
+
+_OPENED: Final = {"[": "array", "(": "array", "{": "object"}
 
 
 def read_wrapped(value: JSON, slot: Slot) -> Iterator[Reading]:
@@ -62,6 +68,11 @@ def nested(text: str) -> JSON:
     >>> nested('{"a": 1, "a": 2}')
     ABSENT
     """
+    # Several primitives and strategies read the same text.
+    return _read(text) if len(text) < _LONG else deepcopy(_read_once(text))
+
+
+def _read(text: str) -> JSON:
     try:
         read = read_json_text(text)
     except JsonTextError:
@@ -71,6 +82,10 @@ def nested(text: str) -> JSON:
 
 _CERTAIN: Final = NOTATION | {"backslash"}
 """A backslash before no letter of JSON stands for itself: `["dir C:\\Dev"]`."""
+
+
+_LONG: Final = 2_000
+_read_once: Final = lru_cache(maxsize=1)(_read)
 
 
 def _is_type(value: JSON) -> bool:
