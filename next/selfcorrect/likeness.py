@@ -49,7 +49,7 @@ def difference(
     if _namespace(one) != _namespace(other):
         return OTHER
     pair = _differing_words(words(one), words(other))
-    if pair is not None and (is_short_for(*pair) or is_slip(*pair, said, strict=strict)):
+    if pair is not None and (is_short_for(*pair) or is_slip(*pair, said)):
         return ALIKE
     share = _noise(one, other, said, strict=strict)
     return OTHER if share is None else NOISY + share
@@ -69,40 +69,30 @@ def near_letters(one: str, other: str) -> bool:
     return is_slip(*pair) and pair[0] not in pair[1] and pair[1] not in pair[0]
 
 
-def is_slip(
-    one: str, other: str, said: frozenset[str] = _NO_WORDS, *, strict: bool = False
-) -> bool:
+def is_slip(one: str, other: str, said: frozenset[str] = _NO_WORDS) -> bool:
     """Say whether two words are one, written once with a letter or two wrong.
 
     One of them is a word of the language: of `hget` and `hset` nobody knows.
 
-    >>> is_slip("trial", "trail"), is_slip("tril", "trial"), is_slip("hirr", "hire", strict=True)
-    (False, True, False)
+    >>> is_slip("trial", "trail"), is_slip("tril", "trial")
+    (False, True)
 
     Args:
         one: A word.
         other: The other word.
         said: More words that are never slips of a word.
-        strict: Whether letters may only be left out, doubled or swapped inside the word: a changed
-            letter makes another one too easily.
     """
     shortest, longest = sorted((len(one), len(other)))
-    limit = 0 if shortest < 4 + strict else 1 if strict or longest < 8 else 2
+    limit = 0 if shortest < 4 else 1 if longest < 8 else 2
     if not limit or not (one + other).isalpha() or longest > LONGEST:
         return False
     if typos(one, other, limit) > limit:
         return False
     # A letter before a word makes another one (`mount`, `umount`).
-    if one[0] != other[0] or (strict and not _keeps_letters(one, other)):
+    if one[0] != other[0] or _ends_otherwise(one, other):
         return False
     known = [is_word(each) or each in said for each in (one, other)]
     return any(known) != all(known)
-
-
-def _keeps_letters(one: str, other: str) -> bool:
-    if len(one) == len(other):
-        return sorted(one) == sorted(other)
-    return one[-1] == other[-1]
 
 
 def typos(one: str, other: str, limit: int = LONGEST) -> int:
@@ -190,13 +180,17 @@ def _is_known(word: str, said: frozenset[str]) -> bool:
 
 def _is_apart(one: str, other: str) -> bool:
     """Say whether two words differ in a part added in one piece, or in most of their letters."""
-    head, tail = _shared(one, other), _shared(one[::-1], other[::-1])
     shortest, longest = sorted((len(one), len(other)))
-    is_added = longest - shortest > 1 and head + tail >= shortest
-    # Another ending of two letters or more makes another word: `tutor`, `tutee`.
-    is_exchanged = not tail and 1 < shortest - head - tail < 4
+    shared = _shared(one, other) + _shared(one[::-1], other[::-1])
+    is_added = longest - shortest > 1 and shared >= shortest
     most = int(MAX_NOISE * longest)
-    return is_added or is_exchanged or typos(one, other, most) > most
+    return is_added or _ends_otherwise(one, other) or typos(one, other, most) > most
+
+
+def _ends_otherwise(one: str, other: str) -> bool:
+    """Say whether an ending of two letters or more makes another word: `tutor`, `tutee`."""
+    rest = min(len(one), len(other)) - _shared(one, other)
+    return one[-1] != other[-1] and 1 < rest < 4
 
 
 def _is_affixed(word: str, unknown: str) -> bool:

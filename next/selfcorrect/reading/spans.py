@@ -50,7 +50,7 @@ def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys = USUAL_KEYS) -> l
 def blocks_in(text: str) -> list[tuple[int, int, bool]]:
     """Return where blocks of code and marks of calls begin and end, and whether it is a mark."""
     blocks = islice(_BLOCK.finditer(text), _MOST_BLOCKS)
-    return [(*found.span("inside"), found["mark"] is not None) for found in blocks]
+    return [(*found.span(), found["mark"] is not None) for found in blocks]
 
 
 def next_turn(text: str, at: int) -> int:
@@ -180,7 +180,7 @@ _MOST_FAILURES: Final = 400
 _MOST_SPANS: Final = 100
 _MOST_BLOCKS: Final = 20
 _BLOCK: Final = re.compile(
-    r"(?s)(?:```[^\n`]*\n|<(?P<mark>(?:tool|function)_?calls?)>)(?P<inside>.*?)"
+    r"(?s)(?:```[^\n`]*\n|<(?P<mark>(?:tool|function)_?calls?)>).*?"
     r"(?:(?(mark)</(?P=mark)>|```)|\Z)"
 )
 _START: Final = re.compile(
