@@ -111,10 +111,8 @@ def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
 
 def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     spans: list[Span] = []
-    blocks = blocks_in(text)
     at = failures = 0
     turn = len(text)
-    explains = False
     while failures < _MOST_FAILURES and (found := _START.search(text, at)):
         if len(spans) > _MOST_SPANS:
             raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
@@ -122,20 +120,13 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
         if turn <= start:
             break
         thought = THINKING.match(text, start)
-        try:
-            span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool, keys)
-        except CallTextError:
-            # Behind a block with calls a model goes on to explain, in code that calls nothing.
-            if not explains or text[start] == "<":
-                raise
-            span = None
+        span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool, keys)
         if span is not None:
             at = max(span.end, start + 1)
             counts = bool(span.calls or thought)
             spans += [span] * counts
             turn = next_turn(text, at) if counts else turn
             failures += not counts
-            explains |= bool(span.calls) and any(a <= start < b for a, b, _ in blocks)
         else:
             tag = TAG.match(text, start)
             at = tag.end() if tag else start + 1
