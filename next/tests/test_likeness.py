@@ -98,7 +98,6 @@ TOOLS = [
     ("default_api:send_email", ["send_email"], "send_email", "exact"),
     ("'send_email'", ["send_email"], "send_email", "exact"),
     ("send_email<|channel|>commentary", ["send_email"], "send_email", "exact"),
-    ("send_email_tool", ["send_email"], "send_email", "inferred"),
     ("send_emial", ["send_email"], "send_email", "inferred"),
     ("send_email", ["sendEmail", "SendEmail"], None, None),
     ("send_email", ["mail.send_email", "mail.read"], "mail.send_email", "inferred"),

@@ -121,15 +121,14 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
             break
         thought = THINKING.match(text, start)
         span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool, keys)
-        if span is not None:
-            at = max(span.end, start + 1)
-            counts = bool(span.calls or thought)
-            spans += [span] * counts
-            turn = next_turn(text, at) if counts else turn
-            failures += not counts
-        else:
+        if span is None:
             tag = TAG.match(text, start)
-            at = tag.end() if tag else start + 1
+            span = Span(start, tag.end() if tag else start)
+        at = max(span.end, start + 1)
+        if span.calls or thought:
+            spans.append(span)
+            turn = next_turn(text, at)
+        else:
             failures += 1
     return spans
 

@@ -27,7 +27,6 @@ _RESIDUE: Final = re.compile(
 _PLACEHOLDER: Final = re.compile(
     r"[\W_]*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?[\W_]*", re.IGNORECASE
 )
-_SUFFIXES: Final = frozenset({"tool", "function", "func"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,4 @@ def _only(names: Sequence[str], safety: Safety = Safety.INFERRED) -> ToolMatch |
 
 
 def _price(bare: str, tool: OfferedTool, *, strict: bool) -> float:
-    ours, theirs = words(bare), words(tool.name)
-    if theirs and ours[: len(theirs)] == theirs and _SUFFIXES.issuperset(ours[len(theirs) :]):
-        return ALIKE
     return difference(bare, tool.name, vocabulary(tool.description), strict=strict)
