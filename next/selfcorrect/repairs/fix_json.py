@@ -1,6 +1,5 @@
 """fix-json: reads a call, or its arguments, from the text that a model wrote."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
@@ -20,7 +19,6 @@ from selfcorrect.strategy_map.document import PlacedRule
 
 _DOUBTS: Final = frozenset({"comment", "inner closer", "inner quote"})
 """What was cut off, holds words or ends nowhere for sure: no tool that acts is called on it."""
-_FENCE: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +59,11 @@ class FixJson:
 
 
 def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
-    fence = _FENCE.fullmatch(text)
     try:
-        read = decode_arguments(fence[1] if fence else text)
+        read = decode_arguments(text)
     except JsonTextError as error:
         return GiveUp(str(error))
-    skipped = ("fence",) * bool(fence) + read.skipped
-    return _take(TextCall(call.name, read.value, (), inside(skipped)), call, "", context)
+    return _take(TextCall(call.name, read.value, (), inside(read.skipped)), call, "", context)
 
 
 def _take(found: TextCall, call: Call, around: str, context: RepairContext) -> Repair:

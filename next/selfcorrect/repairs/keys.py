@@ -131,11 +131,11 @@ class _Comparison:
         found = difference(bare, slot.name, self.said, strict=strict)
         if found <= ALIKE or not is_plain(bare):
             return found
-        if _content(bare) == _content(slot.name) != []:
-            return ALIKE
-        ours, theirs = ([stem(word) for word in words(each)] for each in (bare, slot.name))
+        ours, theirs = _content(bare), _content(slot.name)
         # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
-        return ALIKE if ours == theirs and ("array" in slot.kinds or not strict) else found
+        if "array" in slot.kinds or not strict:
+            ours, theirs = ([stem(word) for word in each] for each in (ours, theirs))
+        return ALIKE if ours == theirs != [] else found
 
 
 _SCALARS: Final = frozenset({"int", "obj", "object", "str", "string"})
