@@ -190,7 +190,8 @@ def _is_apart(one: str, other: str) -> bool:
 def _ends_otherwise(one: str, other: str) -> bool:
     """Say whether an ending of two letters or more makes another word: `tutor`, `tutee`."""
     rest = min(len(one), len(other)) - _shared(one, other)
-    return one[-1] != other[-1] and 1 < rest < 4
+    is_swap = sorted(one) == sorted(other)
+    return one[-1] != other[-1] and 1 < rest < 4 and not is_swap
 
 
 def _is_affixed(word: str, unknown: str) -> bool:

@@ -108,11 +108,10 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
     words = [words_in(gap) for gap in gaps]
     if not any(words):
         return Chosen(_calls(spans))
+    # Words stand on one side only, and on lines of their own.
     first = next((at for at in range(1, len(words)) if words[at]), len(spans))
-    begins = not words[0] and not shares_line("", gaps[first])
-    closes = not any(words[1:]) and not shares_line(gaps[0], "")
-    runs = [spans[:first]] if begins else [spans] if closes else []
-    for run in (*runs, _in_blocks(text, spans)):
+    is_edge = not (words[0] and any(words[1:])) and not shares_line(gaps[0], gaps[first])
+    for run in (spans[:first] if is_edge else [], _in_blocks(text, spans)):
         if any(is_foreign(text, span.start, span.end) for span in run):
             continue
         said = [_said(span) for span in run]
