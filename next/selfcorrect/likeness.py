@@ -93,7 +93,9 @@ def is_slip(
     if typos(one, other, limit) > limit:
         return False
     # A letter before a word makes another one (`mount`, `umount`).
-    if one[0] != other[0] or (strict and not _keeps_letters(one, other)):
+    if one[0] != other[0] or _ends_otherwise(one, other):
+        return False
+    if strict and not _keeps_letters(one, other):
         return False
     known = [is_word(each) or each in said for each in (one, other)]
     return any(known) != all(known)
@@ -197,13 +199,18 @@ def _is_known(word: str, said: frozenset[str]) -> bool:
 
 def _is_apart(one: str, other: str) -> bool:
     """Say whether two words differ in a part added in one piece, or in most of their letters."""
-    head, tail = _shared(one, other), _shared(one[::-1], other[::-1])
     shortest, longest = sorted((len(one), len(other)))
-    is_added = longest - shortest > 1 and head + tail >= shortest
-    # Another ending of two letters or more makes another word: `tutor`, `tutee`.
-    is_exchanged = not tail and 1 < shortest - head - tail < 4
+    shared = _shared(one, other) + _shared(one[::-1], other[::-1])
+    is_added = longest - shortest > 1 and shared >= shortest
     most = int(MAX_NOISE * longest)
-    return is_added or is_exchanged or typos(one, other, most) > most
+    return is_added or _ends_otherwise(one, other) or typos(one, other, most) > most
+
+
+def _ends_otherwise(one: str, other: str) -> bool:
+    """Say whether an ending of two letters or more makes another word: `tutor`, `tutee`."""
+    rest = min(len(one), len(other)) - _shared(one, other)
+    is_swap = sorted(one) == sorted(other)
+    return one[-1] != other[-1] and 1 < rest < 4 and not is_swap
 
 
 def _is_affixed(word: str, unknown: str) -> bool:

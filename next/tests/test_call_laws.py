@@ -259,7 +259,7 @@ MUTANTS = [
         "the first of two readings",
         "order",
         f"{PASS}._Pass.surest",
-        instead(lambda _self, _text, good, _place: good[0]),
+        instead(lambda _self, _text, good, *_: good[0]),
     ),
     (
         "what is empty is left out",

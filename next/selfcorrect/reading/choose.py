@@ -8,7 +8,7 @@ from selfcorrect.reading.call_object import MAX_BYTES, is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
 from selfcorrect.reading.spans import IsTool, Span, blocks_in, find_spans, next_turn, words_in
-from selfcorrect.reading.surroundings import is_foreign, line_before, line_behind
+from selfcorrect.reading.surroundings import is_foreign, shares_line
 from selfcorrect.reading.text_call import TextCall
 
 
@@ -108,15 +108,14 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
     words = [words_in(gap) for gap in gaps]
     if not any(words):
         return Chosen(_calls(spans))
+    # Words stand on one side only, and on lines of their own.
     first = next((at for at in range(1, len(words)) if words[at]), len(spans))
-    begins = not words[0] and not line_behind(gaps[first])
-    closes = not any(words[1:]) and not line_before(gaps[0])
-    runs = [spans[:first]] if begins else [spans] if closes else []
-    for run in (*runs, _in_blocks(text, spans)):
+    is_edge = not (words[0] and any(words[1:])) and not shares_line(gaps[0], gaps[first])
+    for run in (spans[:first] if is_edge else [], _in_blocks(text, spans)):
         if any(is_foreign(text, span.start, span.end) for span in run):
             continue
         said = [_said(span) for span in run]
-        others = (span for span in spans if _is_alone(text, span))
+        others = (span for span in spans if _is_alone(text, span.start, span.end))
         # A model that goes on to talk about its call means no other one.
         if run and all(_said(span) in said for span in others):
             return Chosen(_calls(run), _around(text, run, start))
@@ -130,11 +129,8 @@ def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
     for start, end, is_marked in blocks_in(text):
         inside = [span for span in spans if start <= span.start and span.end <= end]
         parts = [_said(span) for span in inside]
-        is_full = not any(map(words_in, _gaps(text[:end], inside, start)))
-        is_full &= all(_is_alone(text, span) for span in inside)
         # A block that is quoted, or stands in a comment, shows it on its first line.
-        is_full &= not words_in(text[text.rfind("\n", 0, max(0, start - 1)) + 1 : start])
-        is_full &= not words_in(text[end:].partition("\n")[0])
+        is_full = _is_alone(text, start, end) and not _around(text[:end], inside, start)
         if is_marked and not (inside and is_full):
             # It is marked as a call and cannot be read as one.
             return []
@@ -144,10 +140,10 @@ def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
     return found
 
 
-def _is_alone(text: str, span: Span) -> bool:
-    """Say whether lines hold nothing but the calls: they are no piece of other code."""
-    before = text[text.rfind("\n", 0, span.start) + 1 : span.start]
-    return not words_in(before) and not words_in(text[span.end :].partition("\n")[0])
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Say whether lines hold nothing but a stretch: it is no piece of other code."""
+    before = text[text.rfind("\n", 0, start) + 1 : start]
+    return not words_in(before) and not words_in(text[end:].partition("\n")[0])
 
 
 def _around(text: str, spans: list[Span], start: int) -> str:

@@ -1,11 +1,11 @@
 """Says which JSON values are calls: a name beside arguments, or a tool's name as the only key."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.reading.json_text import CLOSERS, decode, inside
+from selfcorrect.reading.json_text import CLOSERS, JsonText, decode, inside
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
@@ -20,11 +20,7 @@ class CallTextError(JsonTextError):
 
 @dataclass(frozen=True, slots=True)
 class ToolCallKeys:
-    """The keys under which a call holds its parts.
-
-    >>> ToolCallKeys.with_more(name_keys=["verb"]).name[-1]
-    'verb'
-    """
+    """The keys under which a call holds its parts."""
 
     id: tuple[str, ...] = ("id", "tool_call_id", "call_id")
     name: tuple[str, ...] = ("name", "tool", "tool_name", "function", "function_name", "action")
@@ -32,21 +28,6 @@ class ToolCallKeys:
         *("arguments", "args", "parameters", "params", "tool_args"),
         *("input", "tool_input", "action_input", "kwargs"),
     )
-
-    @classmethod
-    def with_more(
-        cls,
-        id_keys: Iterable[str] = (),
-        name_keys: Iterable[str] = (),
-        arguments_keys: Iterable[str] = (),
-    ) -> "ToolCallKeys":
-        """Return the usual keys and these behind them."""
-        usual = cls()
-        return cls(
-            (*usual.id, *id_keys),
-            (*usual.name, *name_keys),
-            (*usual.arguments, *arguments_keys),
-        )
 
 
 USUAL_KEYS: Final = ToolCallKeys()
@@ -127,15 +108,27 @@ class _Reader:
         return None if found is None else rest.pop(found)
 
 
+def decode_arguments(value: JSON) -> JsonText:
+    """Return arguments that may be given as text; what is empty is none.
+
+    >>> decode_arguments(" ").value, decode_arguments('{"a": 1}').value
+    ({}, {'a': 1})
+
+    Raises:
+        JsonTextError: If a text in them is not one value.
+    """
+    is_blank = isinstance(value, str) and not value.strip()
+    read = decode(None if is_blank else value)
+    return JsonText({}, read.skipped) if read.value in (None, []) else read
+
+
 def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
-    """Decode arguments that are given as text; what is no JSON stays a text."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return {}, ()
+    """Decode arguments; what is no JSON stays a text."""
     try:
-        read = decode(value)
+        read = decode_arguments(value)
     except JsonTextError:
         return value, ()
-    return {} if read.value is None else read.value, inside(read.skipped)
+    return read.value, inside(read.skipped)
 
 
 def _is_mark(key: str, value: JSON) -> bool:

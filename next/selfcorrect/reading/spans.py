@@ -50,7 +50,7 @@ def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys = USUAL_KEYS) -> l
 def blocks_in(text: str) -> list[tuple[int, int, bool]]:
     """Return where blocks of code and marks of calls begin and end, and whether it is a mark."""
     blocks = islice(_BLOCK.finditer(text), _MOST_BLOCKS)
-    return [(*found.span("inside"), found["mark"] is not None) for found in blocks]
+    return [(*found.span(), found["mark"] is not None) for found in blocks]
 
 
 def next_turn(text: str, at: int) -> int:
@@ -111,10 +111,8 @@ def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
 
 def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     spans: list[Span] = []
-    blocks = blocks_in(text)
     at = failures = 0
     turn = len(text)
-    explains = False
     while failures < _MOST_FAILURES and (found := _START.search(text, at)):
         if len(spans) > _MOST_SPANS:
             raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
@@ -122,23 +120,15 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
         if turn <= start:
             break
         thought = THINKING.match(text, start)
-        try:
-            span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool, keys)
-        except CallTextError:
-            # Behind a block with calls a model goes on to explain, in code that calls nothing.
-            if not explains or text[start] == "<":
-                raise
-            span = None
-        if span is not None:
-            at = max(span.end, start + 1)
-            counts = bool(span.calls or thought)
-            spans += [span] * counts
-            turn = next_turn(text, at) if counts else turn
-            failures += not counts
-            explains |= bool(span.calls) and any(a <= start < b for a, b, _ in blocks)
-        else:
+        span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool, keys)
+        if span is None:
             tag = TAG.match(text, start)
-            at = tag.end() if tag else start + 1
+            span = Span(start, tag.end() if tag else start)
+        at = max(span.end, start + 1)
+        if span.calls or thought:
+            spans.append(span)
+            turn = next_turn(text, at)
+        else:
             failures += 1
     return spans
 
@@ -180,7 +170,7 @@ _MOST_FAILURES: Final = 400
 _MOST_SPANS: Final = 100
 _MOST_BLOCKS: Final = 20
 _BLOCK: Final = re.compile(
-    r"(?s)(?:```[^\n`]*\n|<(?P<mark>(?:tool|function)_?calls?)>)(?P<inside>.*?)"
+    r"(?s)(?:```[^\n`]*\n|<(?P<mark>(?:tool|function)_?calls?)>).*?"
     r"(?:(?(mark)</(?P=mark)>|```)|\Z)"
 )
 _START: Final = re.compile(

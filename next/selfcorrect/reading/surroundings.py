@@ -1,6 +1,7 @@
 """Says whose words a place in a text is among: another's turn, an element, a block of code."""
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from selfcorrect.reading.markup import TAG
@@ -17,26 +18,25 @@ def is_foreign(text: str, start: int, end: int) -> bool:
     return _is_played(text[:start]) or _is_enclosed(text, start, end) or _is_nested(text, start)
 
 
-def line_before(gap: str) -> str:
-    r"""Return the words on the line on which a call begins, or on which the tag opens it.
+def shares_line(before: str, behind: str) -> bool:
+    r"""Say whether words stand on the line of a call, or on that of a tag that opens or ends it.
 
-    >>> line_before("Sure!\nnot <tool_call>\n"), line_before("Sure!\n```json\n")
-    ('not', '')
+    >>> shares_line("Sure!\nnot <tool_call>\n", ""), shares_line("Sure!\n```\n", "\n```\nOk")
+    (True, False)
+
+    Args:
+        before: What stands before the call.
+        behind: What stands behind it.
     """
-    lines = gap.split("\n")
-    for at, line in enumerate(reversed(lines)):
-        if said := words_in(line):
-            tag = _LAST_TAG.search(line)
-            return said if at == 0 or (tag and not _CLOSER.match(tag[0])) else ""
-    return ""
+    above, below = before.split("\n")[::-1], behind.split("\n")
+    return _touches(above, _OPENER.search) or _touches(below, _CLOSER.match)
 
 
-def line_behind(gap: str) -> str:
-    """Return the words on the line on which a call ends, or on which the tag closes it."""
-    for at, line in enumerate(gap.split("\n")):
-        if said := words_in(line):
-            return said if at == 0 or TAG.match(line.lstrip()) else ""
-    return ""
+def _touches(lines: Iterable[str], find_tag: Callable[[str], object]) -> bool:
+    """Say whether the nearest line with words is the call's own one, or begins with its tag."""
+    said = ((at, line) for at, line in enumerate(lines) if words_in(line))
+    at, line = next(said, (-1, ""))
+    return at == 0 or (at > 0 and find_tag(line) is not None)
 
 
 def _is_played(before: str) -> bool:
@@ -68,8 +68,8 @@ def _is_nested(text: str, start: int) -> bool:
     return header is not None and start - at > len(header["indent"])
 
 
-_LAST_TAG: Final = re.compile(rf"(?:{TAG.pattern})\s*\Z")
-_CLOSER: Final = re.compile(r"</|<[|｜]\w*(?:end|eo[tms])")
+_OPENER: Final = re.compile(rf"(?!</|<[|｜]\w*(?:end|eo[tms]))(?:{TAG.pattern})\s*\Z")
+_CLOSER: Final = re.compile(rf"\s*(?:{TAG.pattern})")
 _TURN: Final = re.compile(
     r"(?P<ours><\|(?:im_start|start_header_id|start)\|>\s*(?:assistant|model)"
     r"|<[|｜](?:assistant|Assistant)[|｜]>|\[/INST\]"

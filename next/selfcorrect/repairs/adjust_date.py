@@ -30,13 +30,12 @@ class AdjustDate:
         if wanted is None:
             return GiveUp("there is no date where the error points")
         offered = self.available(call) if self.available else _DAY.findall(diagnosis.text)
-        days = {day for each in offered if (day := _day(each)) not in (None, wanted)}
-        ranked = sorted((abs((day - wanted).days), day) for day in days if day is not None)
-        near = [day for distance, day in ranked if distance <= self.within_days]
+        days = {day for each in offered if (day := _day(each)) is not None} - {wanted}
+        near = [(away, day) for day in days if (away := abs(day - wanted).days) <= self.within_days]
         if not near:
             return GiveUp(f"no day within {self.within_days} days of {wanted} is on offer")
         change = Change(
-            *(diagnosis.path, wanted.isoformat(), near[0].isoformat()),
+            *(diagnosis.path, wanted.isoformat(), min(near)[1].isoformat()),
             Safety.LOSSY,
             "the nearest day on offer",
         )

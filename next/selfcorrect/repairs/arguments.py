@@ -5,9 +5,10 @@ Only the primitives in `values` make values. Every written leaf is used once or 
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from itertools import islice
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, name_place
@@ -21,13 +22,14 @@ from selfcorrect.values.nothing import is_empty, says_nothing
 from selfcorrect.values.readings import SHAPES, Allow, readings
 from selfcorrect.values.structures import nested
 
-Keys: TypeAlias = tuple[str | int, ...]
+Kind: TypeAlias = Literal["missing", "extra", "invalid", "ambiguous"]
 _DEPTH: Final = 8
 _WORK: Final = 1_000
 """Values that are looked at in one pass because they do not fit; beyond it nothing is repaired."""
 _LISTED: Final = 200
 """Problems that are named."""
 _RANKS: Final = {Safety.EXACT: 0, Safety.INFERRED: 1, Safety.LOSSY: 2}
+SURE: Final = frozenset({Safety.EXACT, Safety.INFERRED})
 WRAPPERS: Final = frozenset({"arguments", "args", "parameters", "params", "input", "tool_args"})
 _PARTIAL: Final = frozenset({"parse-nested", "unwrap-value"})
 _PLAIN: Final = re.compile(r"[\w.\-]+")
@@ -44,7 +46,7 @@ class Problem:
     """
 
     path: str
-    kind: Literal["missing", "extra", "invalid", "ambiguous"]
+    kind: Kind
     text: str
 
 
@@ -53,7 +55,7 @@ class Rewrite:
     """What became of a value, or of all arguments.
 
     Attributes:
-        args: The value; the same object where nothing is changed.
+        args: The value; the same object where nothing is changed, `ABSENT` where there is none.
         changes: What was changed, in order; each fits what the ones before it made.
         problems: What is still wrong.
     """
@@ -72,10 +74,6 @@ class Rewrite:
         shapes = (each for each in self.changes if each.strategy in SHAPES)
         return worst, sum(each.safety is Safety.EXACT for each in shapes)
 
-    def is_torn(self, path: str) -> bool:
-        """Say whether a place has two readings."""
-        return any(each.kind == "ambiguous" and each.path == path for each in self.problems)
-
 
 def repair_arguments(args: JSON, slot: Slot, allow: Allow, at: Sequence[str] = ()) -> Rewrite:
     """Repair arguments, or the value at one place of them, as far as the primitives reach.
@@ -91,135 +89,154 @@ def repair_arguments(args: JSON, slot: Slot, allow: Allow, at: Sequence[str] = (
     >>> repair_arguments({"n": "5"}, slot, allow).args
     {'n': 5}
     """
+    place = _Place(slot, tuple(at))
     try:
-        return _Pass(allow).value(args, slot, tuple(at))
+        return _Pass(allow, iter(range(_WORK))).value(args, place)
     except _TooMuchError:
-        return Rewrite(args, (), (Problem(pointer(*at), "invalid", "too much is wrong with it"),))
+        return place.refuse(args, "invalid", "too much is wrong with it")
 
 
 class _TooMuchError(Exception):
     """More is wrong than one pass looks at."""
 
 
+class _Place(NamedTuple):
+    """A place in the call, and how many readings, branches and keys lead to it."""
+
+    slot: Slot
+    keys: tuple[str | int, ...]
+    depth: int = 0
+
+    def inside(self, slot: Slot, *keys: str | int) -> "_Place":
+        """Return a place inside this one; without a key, this one as another schema sees it."""
+        return _Place(slot, self.keys + keys, self.depth + 1)
+
+    def change(
+        self, before: JSON, after: JSON, safety: Safety, strategy: str, reason: str = ""
+    ) -> Change:
+        """Return a change of the value that stands here."""
+        why = reason or _REASONS[strategy]
+        return Change(pointer(*self.keys), before, after, safety, why, strategy=strategy)
+
+    def refuse(self, value: JSON, kind: Kind, text: str) -> Rewrite:
+        """Leave the value that stands here as it is, and say why."""
+        return Rewrite(value, (), (Problem(pointer(*self.keys), kind, text),))
+
+    def show(self, value: JSON) -> str:
+        """Name the value that stands here, for people."""
+        if names_secret(self.keys):
+            return "its value"
+        if isinstance(value, dict | list):
+            return "an object" if isinstance(value, dict) else "a list"
+        return json.dumps(value[:60] if isinstance(value, str) else value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
 class _Pass:
-    """One pass: what is allowed, and how many values it has looked at."""
+    """One pass: what is allowed, and how many more values it looks at."""
 
-    def __init__(self, allow: Allow) -> None:
-        self.allow = allow
-        self.work = 0
+    allow: Allow
+    work: Iterator[int]
 
-    def value(self, written: JSON, slot: Slot, place: Keys, depth: int = 0) -> Rewrite:
+    def value(self, written: JSON, place: _Place) -> Rewrite:
         """Repair one value."""
-        if slot.accepts(written):
+        if place.slot.accepts(written):
             return Rewrite(written)
-        self.work += 1
-        if self.work > _WORK:
+        if next(self.work, None) is None:
             raise _TooMuchError
-        if depth > _DEPTH:
-            return _problem(written, place, "invalid", "it is nested too deeply")
-        ways = list(self.ways(written, slot, place, depth))
-        good = [way for way in ways if not way.problems and slot.accepts(way.args)]
+        if place.depth > _DEPTH:
+            return place.refuse(written, "invalid", "it is nested too deeply")
+        ways = list(self.ways(written, place))
+        good = [way for way in ways if not way.problems and place.slot.accepts(way.args)]
         if good:
-            torn = [way for way in ways if way.is_torn(pointer(*place))]
-            is_sure = not torn or min(way.rank for way in good) < (_RANKS[Safety.INFERRED], 0)
-            return self.surest(written, good, place) if is_sure else torn[0]
-        if place and is_empty(written):
-            return _problem(written, place, "missing", "it is empty")
-        return _nearest(written, ways, slot, place)
+            return self.surest(written, good, ways, place)
+        if place.keys and is_empty(written):
+            return place.refuse(written, "missing", "it is empty")
+        return _nearest(written, ways, place)
 
-    def ways(self, written: JSON, slot: Slot, place: Keys, depth: int) -> Iterator[Rewrite]:
+    def ways(self, written: JSON, place: _Place) -> Iterator[Rewrite]:
         """Yield the value as each way makes it."""
+        slot = place.slot
         for branch in slot.branches:
-            yield self.value(written, branch, place, depth + 1)
+            yield self.value(written, place.inside(branch))
         if isinstance(written, Mapping) and slot.takes("object") and slot.names_keys:
-            yield (whole := self.object(written, slot, place, depth))
+            yield (whole := self.object(written, place))
             if not whole.problems:
                 return
         elif isinstance(written, list) and slot.takes("array") and slot.item is not None:
-            yield self.items(written, slot, slot.item, place, depth)
+            yield self.items(written, slot.item, place)
         if slot.branches:
             return
         for found in readings(written, slot, self.allow):
-            inner = self.value(found.value, slot, place, depth + 1)
+            inner = self.value(found.value, place.inside(slot))
             # Only what the text itself writes is worth reading in part.
             if not inner.problems or found.strategy in _PARTIAL:
-                reason = _REASONS[found.strategy]
-                change = _change(place, written, found.value, found.safety, found.strategy, reason)
+                change = place.change(written, found.value, found.safety, found.strategy)
                 yield Rewrite(inner.args, (change, *inner.changes), inner.problems)
 
-    def surest(self, written: JSON, good: Sequence[Rewrite], place: Keys) -> Rewrite:
+    def surest(
+        self, written: JSON, good: Sequence[Rewrite], ways: Sequence[Rewrite], place: _Place
+    ) -> Rewrite:
         """Return the surest way; two that are as sure and differ are a refusal."""
-        if len(good) == 1:
-            return good[0]
         best = min(way.rank for way in good)
+        path = pointer(*place.keys)
+        # A way that is torn between two values is a rival of every way that is inferred.
+        for way in ways if best[0] else ():
+            if any((each.kind, each.path) == ("ambiguous", path) for each in way.problems):
+                return way
         rivals = {_canonical(way.args): way for way in reversed(good) if way.rank == best}
         if len(rivals) == 1:
             return next(iter(rivals.values()))
         meant = " or ".join(sorted(name_day(way.args) for way in rivals.values()))
-        meant = "not clear" if names_secret(place) else meant
-        return _problem(written, place, "ambiguous", f"{_show(written, place)} is {meant}")
+        meant = "not clear" if names_secret(place.keys) else meant
+        return place.refuse(written, "ambiguous", f"{place.show(written)} is {meant}")
 
-    def items(
-        self, written: list[JSON], slot: Slot, item: Slot, place: Keys, depth: int
-    ) -> Rewrite:
+    def items(self, written: list[JSON], item: Slot, place: _Place) -> Rewrite:
         """Repair the items of a list."""
-        first = [slot.at([str(at)]) for at in range(len(slot.view.get("prefixItems", ())))]
+        own = len(place.slot.view.get("prefixItems", ()))
+        slots = (place.slot.at([str(at)]) if at < own else item for at in range(len(written)))
         parts = [
-            self.value(each, first[at] if at < len(first) else item, (*place, at), depth + 1)
-            for at, each in enumerate(written)
+            self.value(each, place.inside(slot, at))
+            for at, (each, slot) in enumerate(zip(written, slots, strict=True))
         ]
         return _join([part.args for part in parts], parts, written)
 
-    def object(self, written: JsonObject, slot: Slot, place: Keys, depth: int) -> Rewrite:
+    def object(self, written: JsonObject, place: _Place) -> Rewrite:
         """Take off a wrapper, name the keys, repair the values, and tell what is missing."""
-        if not place and (inner := self.unwrapped(written, slot)) is not ABSENT:
-            reason = "all arguments stood in it"
-            change = _change((), written, inner, Safety.EXACT, "unwrap-arguments", reason)
-            rest = self.value(inner, slot, place, depth + 1)
+        slot = place.slot
+        if not place.keys and (inner := self.unwrapped(written, slot)) is not ABSENT:
+            change = place.change(written, inner, Safety.EXACT, "unwrap-arguments")
+            rest = self.value(inner, place.inside(slot))
             return replace(rest, changes=(change, *rest.changes))
-        names = self.names(written, slot, depth)
-        made: dict[str, JSON] = {}
-        parts: list[Rewrite] = []
-        for key, value in written.items():
-            name = names.names.get(key, key)
-            safety = self.emptiness(key, slot.properties.get(name), value, is_open=slot.is_open)
-            if safety and key not in names.ties and self.allow.lets("drop-null", safety):
-                drop = _change((*place, key), value, ABSENT, safety, "drop-null")
-                parts.append(Rewrite(None, (drop,)))
-                continue
-            part = self.entry(key, name, value, slot, place, names, depth)
-            made[name] = part.args
-            parts.append(part)
+        names = self.names(written, place)
+        parts = {
+            names.names.get(key, key): self.entry(key, value, names, place)
+            for key, value in written.items()
+        }
         for name, each in slot.properties.items():
-            if each.required and name not in made:
-                parts.append(self.missing(name, each, place))
-                if parts[-1].changes:
-                    made[name] = parts[-1].args
-        return _join(made, parts, written)
+            if each.required and name not in parts:
+                parts[name] = self.missing(place.inside(each, name))
+        made = {name: part.args for name, part in parts.items() if part.args is not ABSENT}
+        return _join(made, parts.values(), written)
 
     def unwrapped(self, written: JsonObject, slot: Slot) -> JSON:
         """Return the arguments that stand in one wrapper, or `ABSENT`."""
         if len(written) != 1 or not self.allow.lets("unwrap-arguments", Safety.EXACT):
             return ABSENT
+        known = slot.properties.keys()
         (key, value), *_ = written.items()
-        if key in slot.properties:
-            return ABSENT
         if key.lower() in WRAPPERS:
             inner = nested(value) if isinstance(value, str) else value
-            # Where any key is welcome, the wrapper may be one.
-            is_ours = isinstance(inner, dict) and (
-                not slot.is_open or not slot.properties.keys().isdisjoint(inner)
-            )
-            return inner if is_ours else ABSENT
-        # A key that is the JSON text of known arguments, and says nothing beside it.
-        inner = nested(key) if key[:1] == "{" and is_empty(value) else ABSENT
-        return (
-            inner if isinstance(inner, dict) and inner.keys() <= slot.properties.keys() else ABSENT
-        )
+        else:
+            # A key that is the JSON text of the arguments, and says nothing beside it.
+            inner = nested(key) if key[:1] == "{" and is_empty(value) else ABSENT
+        # Where any key is welcome, the wrapper may be one.
+        is_ours = isinstance(inner, dict) and not (slot.is_open and known.isdisjoint(inner))
+        return inner if is_ours and key not in known else ABSENT
 
-    def names(self, written: JsonObject, slot: Slot, depth: int) -> Assignment:
+    def names(self, written: JsonObject, place: _Place) -> Assignment:
         """Assign the keys that the object does not name to the arguments that are not there."""
-        known = slot.properties
+        known = place.slot.properties
         if "rename-argument" not in self.allow.strategies:
             return Assignment()
         unknown = {key: value for key, value in written.items() if key not in known}
@@ -227,23 +244,18 @@ class _Pass:
             name: each
             for name, each in known.items()
             # Where any key is welcome, only need makes another one of it.
-            if name not in written and (each.required or not slot.is_open)
+            if name not in written and (each.required or not place.slot.is_open)
         }
         if not unknown or not free:
             return Assignment()
 
         # A key is renamed where its value can be read at all, whoever reads it.
-        whole = replace(self.allow, strategies=VALUE_STRATEGIES, classes=frozenset(_RANKS))
+        whole = replace(self.allow, strategies=VALUE_STRATEGIES, classes=SURE)
+        probe = _Pass(whole, self.work)
 
         def reads(value: JSON, hole: Slot) -> bool:
-            if is_empty(value):
-                # Whether it may be left out is a question to the argument that it stands for.
-                return True
-            probe = _Pass(whole)
-            probe.work = self.work
-            found = probe.value(value, hole, ("",), depth + 1)
-            self.work = probe.work
-            return not found.problems
+            # Whether what is empty may be left out is a question to the argument that is meant.
+            return is_empty(value) or not probe.value(value, place.inside(hole, "")).problems
 
         found = match_keys(
             unknown,
@@ -256,6 +268,29 @@ class _Pass:
         allowed = self.allow.classes
         names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
         return replace(found, names=names)
+
+    def entry(self, key: str, value: JSON, names: Assignment, place: _Place) -> Rewrite:
+        """Leave out one entry of an object, or repair it under the name that it gets."""
+        slot, name = place.slot, names.names.get(key, key)
+        own = slot.properties.get(name)
+        written = place.inside(slot, key)
+        ties = names.ties.get(key, ())
+        safety = None if ties else self.emptiness(key, own, value, is_open=slot.is_open)
+        if safety and self.allow.lets("drop-null", safety):
+            return Rewrite(ABSENT, (written.change(value, ABSENT, safety, "drop-null"),))
+        if own is None and not slot.is_open:
+            if ties:
+                text = f"it may mean {' and '.join(f'`{each}`' for each in ties)}"
+                return written.refuse(value, "ambiguous", text)
+            return written.refuse(value, "extra", f"no argument is named `{key[:80]}`")
+        meant = place.inside(slot.at([name]), name)
+        part = self.value(value, meant)
+        if key == name:
+            return part
+        reason = f"`{key[:80]}` is `{name}`"
+        change = meant.change(ABSENT, value, names.safety[key], "rename-argument", reason)
+        change = replace(change, moved_from=pointer(*written.keys))
+        return replace(part, changes=(change, *part.changes))
 
     def emptiness(self, key: str, own: Slot | None, value: JSON, *, is_open: bool) -> Safety | None:
         """Return how sure it is that a value says nothing at a place that may be absent."""
@@ -279,43 +314,13 @@ class _Pass:
         says = says_nothing(value) and not is_listed if own is not None else is_empty(value)
         return Safety.INFERRED if says else None
 
-    def entry(
-        self,
-        key: str,
-        name: str,
-        value: JSON,
-        slot: Slot,
-        place: Keys,
-        names: Assignment,
-        depth: int,
-    ) -> Rewrite:
-        """Repair one entry of an object under the name that it gets."""
-        inner = (*place, name)
-        if name in slot.properties:
-            part = self.value(value, slot.properties[name], inner, depth + 1)
-        elif slot.is_open:
-            return self.value(value, slot.at([key]), inner, depth + 1)
-        else:
-            ties = " and ".join(f"`{each}`" for each in names.ties.get(key, ()))
-            text = f"it may mean {ties}" if ties else f"no argument is named `{key[:80]}`"
-            return _problem(value, inner, "ambiguous" if ties else "extra", text)
-        if key == name:
-            return part
-        change = Change(
-            *(pointer(*inner), ABSENT, value, names.safety[key], f"`{key[:80]}` is `{name}`"),
-            moved_from=pointer(*place, key),
-            strategy="rename-argument",
-        )
-        return replace(part, changes=(change, *part.changes))
-
-    def missing(self, name: str, slot: Slot, place: Keys) -> Rewrite:
+    def missing(self, place: _Place) -> Rewrite:
         """Fill in the default of a missing argument where that is allowed; else tell of it."""
-        path = pointer(*place, name)
-        default = self.allow.defaults.get(name_place(path), slot.default)
+        own = place.slot
+        default = self.allow.defaults.get(name_place(pointer(*place.keys)), own.default)
         if default is ABSENT or not self.allow.lets("default-value", Safety.LOSSY):
-            return _problem(None, (*place, name), "missing", f"`{name}` is missing")
-        change = _change((*place, name), ABSENT, default, Safety.LOSSY, "default-value")
-        return Rewrite(default, (change,))
+            return place.refuse(ABSENT, "missing", f"`{own.name}` is missing")
+        return Rewrite(default, (place.change(ABSENT, default, Safety.LOSSY, "default-value"),))
 
 
 _REASONS: Final = {
@@ -328,46 +333,33 @@ _REASONS: Final = {
     "wrap-list": "a list of one",
     "unwrap-list": "the only item",
     "unwrap-value": "the value that it holds",
+    "unwrap-arguments": "all arguments stood in it",
     "parse-nested": "the value that the text writes",
     "drop-null": "it says nothing",
     "default-value": "its default",
 }
-VALUE_STRATEGIES: Final = frozenset((_REASONS.keys() - {"default-value"}) | {"rename-argument"})
+VALUE_STRATEGIES: Final = frozenset({*_REASONS, "rename-argument"})
 
 
-def _change(
-    place: Keys, before: JSON, after: JSON, safety: Safety, strategy: str, reason: str = ""
-) -> Change:
-    why = reason or _REASONS[strategy]
-    return Change(pointer(*place), before, after, safety, why, strategy=strategy)
-
-
-def _problem(
-    value: JSON, place: Keys, kind: Literal["missing", "extra", "invalid", "ambiguous"], text: str
-) -> Rewrite:
-    return Rewrite(value, (), (Problem(pointer(*place), kind, text),))
-
-
-def _join(value: JSON, parts: Sequence[Rewrite], written: JSON) -> Rewrite:
+def _join(value: JSON, parts: Collection[Rewrite], written: JSON) -> Rewrite:
     """Make one rewrite of those of the parts; where nothing is changed, what was written stays."""
     changes = tuple(change for part in parts for change in part.changes)
-    problems = tuple(each for part in parts for each in part.problems)
-    return Rewrite(value if changes else written, changes, problems)
+    problems = (each for part in parts for each in part.problems)
+    return Rewrite(value if changes else written, changes, tuple(islice(problems, _LISTED)))
 
 
-def _nearest(written: JSON, ways: Sequence[Rewrite], slot: Slot, place: Keys) -> Rewrite:
+def _nearest(written: JSON, ways: Sequence[Rewrite], place: _Place) -> Rewrite:
     """Return the one way that helps in part; where there are several, none is taken."""
     useful = [way for way in ways if way.changes]
     found = useful or [way for way in ways if way.problems]
-    if len(found) == 1 or (found and not useful and not slot.branches):
+    if len(found) == 1 or (found and not useful and not place.slot.branches):
         way = found[0]
-        if way.problems:
-            return replace(way, problems=way.problems[:_LISTED])
-        return replace(way, problems=(Problem(pointer(*place), "invalid", "it does not fit"),))
+        unfit = place.refuse(written, "invalid", "it does not fit").problems
+        return replace(way, problems=way.problems or unfit)
     for way in ways:
         if any(each.kind == "ambiguous" for each in way.problems):
             return Rewrite(written, (), way.problems)
-    return _problem(written, place, "invalid", f"{_show(written, place)} has no form that fits")
+    return place.refuse(written, "invalid", f"{place.show(written)} has no form that fits")
 
 
 def _is_default(value: JSON, slot: Slot) -> bool:
@@ -377,11 +369,3 @@ def _is_default(value: JSON, slot: Slot) -> bool:
 
 def _canonical(value: JSON) -> str:
     return json.dumps(value, sort_keys=True, default=repr)
-
-
-def _show(value: JSON, place: Keys) -> str:
-    if names_secret(place):
-        return "its value"
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    return json.dumps(value[:60] if isinstance(value, str) else value, ensure_ascii=False)

@@ -2,7 +2,8 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, JsonDict, Repair, Safety
 from selfcorrect.models.port import ModelPort
@@ -11,6 +12,9 @@ from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.slot import subschema
 from selfcorrect.text import bound, release
+
+_MOST: Final = 20
+"""Arguments of which one question asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,8 @@ class AskModel:
             from selfcorrect.models.call_writer import write_call
 
             return await write_call(text, port, self.prompts, context, self.rounds)
-        places = {name: path for name, path in _names(diagnosis) if keys_of(path)}
+        named = islice(zip(diagnosis.params, diagnosis.paths, strict=True), _MOST)
+        places = {name: path for name, path in named if keys_of(path)}
         if port is None or not places:
             return GiveUp("there is no model, or the error names no argument")
         system = f"{self.prompts.repair} {self.prompts.answer.format(names=', '.join(places))}"
@@ -47,10 +52,6 @@ class AskModel:
             if answer is not None and name in answer
         ]
         return Changed(changes) if changes else GiveUp("the model does not know it either")
-
-
-def _names(diagnosis: Diagnosis) -> list[tuple[str, str]]:
-    return list(zip(diagnosis.params, diagnosis.paths, strict=True))[:20]
 
 
 def _prompt(

@@ -1,9 +1,8 @@
 """fix-json: reads a call, or its arguments, from the text that a model wrote."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from selfcorrect.effects.effect import acts
@@ -13,16 +12,14 @@ from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import OfferedTool, RepairContext
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.choose import Chosen, Unreadable, may_read
-from selfcorrect.reading.json_calls import ToolCallKeys
-from selfcorrect.reading.json_text import CLOSERS, NOTATION, decode, inside
+from selfcorrect.reading.json_calls import USUAL_KEYS, ToolCallKeys, decode_arguments
+from selfcorrect.reading.json_text import CLOSERS, NOTATION, inside
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.strategy_map.document import PlacedRule
 
 _DOUBTS: Final = frozenset({"comment", "inner closer", "inner quote"})
 """What was cut off, holds words or ends nowhere for sure: no tool that acts is called on it."""
-_FENCE: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
-_NOTHING: Final = ("", "null", "none", "{}", "[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +56,18 @@ class FixJson:
         is_acting = any(_may_act(each.name, context) for each in chosen.calls)
         if not may_read(chosen, context.reading, acts=is_acting):
             return GiveUp("words stand around the call")
-        return _take(found, text, chosen.around, context)
+        return _take(found, call, chosen.around, context)
 
 
 def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
-    if text.strip().lower() in _NOTHING:
-        return Changed(Change(ARGS, text, {}, Safety.EXACT, "no arguments"))
-    fence = _FENCE.fullmatch(text)
     try:
-        read = decode(fence[1] if fence else text)
+        read = decode_arguments(text)
     except JsonTextError as error:
         return GiveUp(str(error))
-    skipped = ("fence",) * bool(fence) + read.skipped
-    return _take(TextCall(call.name, read.value, (), inside(skipped)), text, "", context)
+    return _take(TextCall(call.name, read.value, (), inside(read.skipped)), call, "", context)
 
 
-def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Repair:
+def _take(found: TextCall, call: Call, around: str, context: RepairContext) -> Repair:
     """Return the changes that make a call of what was read."""
     skipped = frozenset(found.skipped)
     if is_cut(context.finish_reason) and skipped & CLOSERS:
@@ -88,8 +81,8 @@ def _take(found: TextCall, text: str, around: str, context: RepairContext) -> Re
     safety = Safety.EXACT if is_sure else Safety.INFERRED
     reason = f"read with {', '.join(sorted(skipped))}" if skipped else "read from the text"
     # The reading is kept for whoever asks again: what runs is a copy.
-    changes = [Change(ARGS, text, deepcopy(dict(args)), safety, reason)]
-    if found.name:
+    changes = [Change(ARGS, call.args, deepcopy(dict(args)), safety, reason)]
+    if found.name != call.name:
         changes.insert(0, Change("/name", "", found.name, Safety.EXACT, "read from the text"))
     return Changed(changes)
 
@@ -127,8 +120,8 @@ def _may_act(name: str, context: RepairContext) -> bool:
 
 def keys_in(rules: Iterable[PlacedRule]) -> ToolCallKeys:
     """Return the keys of calls, with those that the rules of a map name for this strategy."""
-    more: dict[str, list[str]] = {}
+    found = {part: [*names] for part, names in asdict(USUAL_KEYS).items()}
     for placed in rules:
         for option, names in placed.rule.options.get("fix-json", {}).items():
-            more.setdefault(option, []).extend(names)
-    return ToolCallKeys.with_more(**more)
+            found[option.removesuffix("_keys")] += names
+    return ToolCallKeys(**{part: tuple(names) for part, names in found.items()})

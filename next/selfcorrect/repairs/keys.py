@@ -9,14 +9,13 @@ from typing import Final, TypeAlias
 from selfcorrect.dictionary import stem
 from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import LONGEST, NEGATIONS, is_plain, same_words, words
+from selfcorrect.names import LONGEST, is_plain, same_words, words
 from selfcorrect.schema.slot import Slot
 
 LEAD: Final = 0.1
 """How much nearer a key and its argument must be than any rival of either."""
 MAX_PAIRS: Final = 1_000
 """Pairs of keys and arguments beyond which only the same letters count: such a call is no slip."""
-_PART: Final = 0.2
 _NO_NAMES: Final[Mapping[str, str]] = {}
 
 _Prices: TypeAlias = dict[tuple[str, str], float]
@@ -72,7 +71,7 @@ def match_keys(
         (key, name): price
         for key, value in strangers.items()
         for name, slot in holes.items()
-        if (price := compare.price(key, slot, rival=True)) < OTHER and reads(value, slot)
+        if (price := compare.price(key, slot)) < OTHER and reads(value, slot)
     }
     # Rivals count by the loosest likeness; an argument of a tool that acts needs the strictest.
     leads, ties = _find_leads(near)
@@ -122,11 +121,8 @@ class _Comparison:
     synonyms: Mapping[str, str]
     is_large: bool
 
-    def price(self, key: str, slot: Slot, *, strict: bool = False, rival: bool = False) -> float:
-        """Return how far a key is from an argument; in strict comparison only spelling counts.
-
-        As a rival an argument counts by a part of its name too, whether it is needed or not.
-        """
+    def price(self, key: str, slot: Slot, *, strict: bool = False) -> float:
+        """Return how far a key is from an argument; in strict comparison only spelling counts."""
         if key in self.synonyms:
             return SAME if self.synonyms[key] == slot.name else OTHER
         if self.is_large or len(key) > LONGEST:
@@ -135,14 +131,11 @@ class _Comparison:
         found = difference(bare, slot.name, self.said, strict=strict)
         if found <= ALIKE or not is_plain(bare):
             return found
-        if _content(bare) == _content(slot.name) != []:
-            return ALIKE
-        ours, theirs = ([stem(word) for word in words(each)] for each in (bare, slot.name))
+        ours, theirs = _content(bare), _content(slot.name)
         # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
-        if ours == theirs and ("array" in slot.kinds or not strict):
-            return ALIKE
-        is_whole = strict or not (slot.required or rival)
-        return found if is_whole or not _is_part(set(ours), set(theirs)) else _PART
+        if "array" in slot.kinds or not strict:
+            ours, theirs = ([stem(word) for word in each] for each in (ours, theirs))
+        return ALIKE if ours == theirs != [] else found
 
 
 _SCALARS: Final = frozenset({"int", "obj", "object", "str", "string"})
@@ -157,19 +150,3 @@ def _content(name: str) -> list[str]:
     found = [word for word in words(name) if word not in _SCALARS | _HOLDERS]
     holds = not _HOLDERS.isdisjoint(words(name))
     return [*found[:-1], f"{stem(found[-1])}s"] if found and holds else found
-
-
-_FILLERS: Final = frozenset(
-    {
-        *("the", "a", "of", "for", "in", "value", "list", "array", "map", "data", "input"),
-        *("text", "str", "string", "number", "num", "param", "arg", "name", "id"),
-    }
-)
-"""Words that say nothing of which argument is meant."""
-
-
-def _is_part(ours: set[str], theirs: set[str]) -> bool:
-    """Say whether a key says less than an argument's name; what it says more would be content."""
-    if not (ours & theirs) - _FILLERS or (theirs - ours) & NEGATIONS:
-        return False
-    return ours < theirs or (ours > theirs and ours - theirs <= _FILLERS - {"id"})

@@ -11,7 +11,7 @@ from selfcorrect.likeness import ALIKE, OTHER, difference, has_rival
 from selfcorrect.model import JsonObject, Safety
 from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
 from selfcorrect.protocols import OfferedTool
-from selfcorrect.repairs.arguments import VALUE_STRATEGIES, repair_arguments
+from selfcorrect.repairs.arguments import SURE, VALUE_STRATEGIES, repair_arguments
 from selfcorrect.values.readings import Allow
 
 LEAD: Final = 0.2
@@ -27,8 +27,6 @@ _RESIDUE: Final = re.compile(
 _PLACEHOLDER: Final = re.compile(
     r"[\W_]*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?[\W_]*", re.IGNORECASE
 )
-_SURE: Final = frozenset({Safety.EXACT, Safety.INFERRED})
-_SUFFIXES: Final = frozenset({"tool", "function", "func"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ def _without_space(name: str) -> str:
 
 def _takes(tool: OfferedTool, args: JsonObject) -> bool:
     """Say whether arguments fit a tool, repaired where rules reach."""
-    allow = Allow(VALUE_STRATEGIES, _SURE, acts(tool.effect), tool.description)
+    allow = Allow(VALUE_STRATEGIES, SURE, acts(tool.effect), tool.description)
     return not repair_arguments(args, tool.slot, allow).problems
 
 
@@ -135,7 +133,4 @@ def _only(names: Sequence[str], safety: Safety = Safety.INFERRED) -> ToolMatch |
 
 
 def _price(bare: str, tool: OfferedTool, *, strict: bool) -> float:
-    ours, theirs = words(bare), words(tool.name)
-    if theirs and ours[: len(theirs)] == theirs and _SUFFIXES.issuperset(ours[len(theirs) :]):
-        return ALIKE
     return difference(bare, tool.name, vocabulary(tool.description), strict=strict)
