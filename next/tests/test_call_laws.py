@@ -197,7 +197,7 @@ MUTANTS = [
     (
         "a nested text without its comment",
         "say",
-        f"{VALUES}.structures.NOTATION",
+        f"{VALUES}.structures._CERTAIN",
         lambda original: original | {"comment"},
     ),
     ("what a text in a wrapper begins with", "say", f"{PASS}.nested", instead(prefix)),
