@@ -184,7 +184,7 @@ def _says_other_words(one: str, other: str, said: frozenset[str], *, strict: boo
         for pair in zip(ours, theirs, strict=True)
     ]
     # A few letters are a code of a trade: `etc_address`, `eth_address`.
-    if strict and any(min(map(len, pair)) < _SHORTEST for pair in pairs):
+    if strict and any(max(map(len, pair)) < _SHORTEST for pair in pairs):
         return True
     if any(_is_apart(letters(a), letters(b)) for a, b in pairs):
         return True

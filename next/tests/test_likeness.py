@@ -179,6 +179,7 @@ KEYS = [
     (["departureDate"], ["departure_date"], True, [], {"departureDate": "departure_date"}),
     (["params.date", "--to"], ["date", "to"], True, [], {"params.date": "date", "--to": "to"}),
     (["depature_date"], ["departure_date", "date"], True, [], {"depature_date": "departure_date"}),
+    (["passenger_nme"], ["passenger_name"], True, [], {"passenger_nme": "passenger_name"}),
     (["Date", "DATE"], ["date"], False, ["date"], {}),
     (["date"], ["departure_date", "name"], False, ["departure_date"], {}),
     (["date"], ["departure_date", "name"], True, ["departure_date"], {}),

@@ -21,6 +21,12 @@ GOOD = {"name": "plant", "args": {"flower": "rose", "rows": 2}}
         ({"name": "plant", "args": {"flower": "rose", "rows": "2"}}, "repaired", [GOOD["args"]]),
         ("plant(flower='rose', rows=2)", "repaired", [GOOD["args"]]),
         (
+            GOOD | {"args": '```json\n{"flower": "rose", "rows": 2}\n```'},
+            "repaired",
+            [GOOD["args"]],
+        ),
+        (GOOD | {"args": '```json\n{"flower": "rose"}\n``` if it rains'}, "ask", []),
+        (
             "[plant(flower='rose'), plant('tulip')]",
             "repaired",
             [{"flower": "rose"}, {"flower": "tulip"}],

@@ -1,5 +1,6 @@
 """fix-json: reads a call, or its arguments, from the text that a model wrote."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
@@ -20,6 +21,7 @@ from selfcorrect.strategy_map.document import PlacedRule
 
 _DOUBTS: Final = frozenset({"comment", "inner closer", "inner quote"})
 """What was cut off, holds words or ends nowhere for sure: no tool that acts is called on it."""
+_FENCE: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,13 @@ class FixJson:
 
 
 def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
+    fence = _FENCE.fullmatch(text)
     try:
-        read = decode_arguments(text)
+        read = decode_arguments(fence[1] if fence else text)
     except JsonTextError as error:
         return GiveUp(str(error))
-    return _take(TextCall(call.name, read.value, (), inside(read.skipped)), call, "", context)
+    skipped = ("fence",) * bool(fence) + read.skipped
+    return _take(TextCall(call.name, read.value, (), inside(skipped)), call, "", context)
 
 
 def _take(found: TextCall, call: Call, around: str, context: RepairContext) -> Repair:
