@@ -18,8 +18,8 @@ from langgraph.pregel import Pregel
 from langgraph.runtime import RunControl
 
 from selfcorrect.context import run_sync
-from selfcorrect.effects.again import gravest
-from selfcorrect.effects.effect import UNDECLARED, acts
+from selfcorrect.effects.again import may_start_over
+from selfcorrect.effects.effect import UNDECLARED
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import GraphNode
@@ -289,14 +289,9 @@ def _may_go_on(graph: Graph, end: End, *, may_repeat: bool = False) -> bool:
         return False
     if may_repeat or _only_reads(graph):
         return True
-    if "attempts" not in failure or failure.get("reason") in _IN_DOUBT:
+    if "attempts" not in failure:
         return False
-    done = gravest(each["outcome"] for each in failure["attempts"] if acts(each["effect"]))
-    return done in (None, Outcome.NOT_DONE)
-
-
-_IN_DOUBT: Final = ("unknown_outcome", "refused")
-"""Reasons that tell of an execution before this run."""
+    return may_start_over(failure["reason"], failure["attempts"])
 
 
 def _only_reads(graph: Graph) -> bool:

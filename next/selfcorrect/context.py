@@ -6,9 +6,10 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
-from selfcorrect.effects.again import Record, gravest
-from selfcorrect.effects.effect import acts
+from selfcorrect.effects.again import Record, Request, Verdict, Vouch, may_run
+from selfcorrect.effects.effect import UNDECLARED, acts
 from selfcorrect.effects.equal import call_key, doubt_key, identity_key, theme_key
+from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers import (
     DEFAULTS,
@@ -21,7 +22,7 @@ from selfcorrect.handlers import (
 )
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.model import JSON, Call, Change, Finding, JsonObject, Safety
+from selfcorrect.model import JSON, Call, Change, Finding, JsonDict, JsonObject, Safety, call_of
 from selfcorrect.names import same_words
 from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.safety import SafetyPolicy
@@ -176,9 +177,38 @@ class RunContext:
         theme = theme_key(scope, call, tool.slot if tool else None)
         return Record(identity, doubt_key(scope, key), call.name, about=about, theme=theme)
 
-    def outcome_of(self, state: CorrectionState) -> str | None:
-        """Return the gravest outcome of this run's executions of tools that act."""
-        return gravest(each["outcome"] for each in state["attempts"] if acts(each["effect"]))
+    def own_records(self, state: CorrectionState) -> list[Record]:
+        """Return the executions of a run as records; what only reads leaves nothing in doubt."""
+        return [
+            Record(
+                each.get("key", ""),
+                each.get("doubt", ""),
+                each["call"]["name"],
+                each["outcome"] if acts(each["effect"]) else Outcome.NOT_DONE,
+            )
+            for each in state["attempts"]
+        ]
+
+    def doubts_of(self, state: CorrectionState) -> list[JsonDict]:
+        """Return what a question asked now has to tell of: records for which nobody vouches yet."""
+        own = {each.key: each for each in self.own_records(state) if each.status in _IN_DOUBT}
+        doubts: list[JsonDict] = [
+            {"key": each.key, "outcome": str(each.status), "about": each.tool}
+            for each in own.values()
+        ]
+        doubts += (each for finding in state["findings"] for each in finding.get("doubts", ()))
+        vouched = [each["key"] for each in state["vouch"]]
+        return [each for each in doubts if each["key"] not in vouched]
+
+    def may_repeat(
+        self, state: CorrectionState, vouches: Iterable[JsonObject], *, is_meant: bool = True
+    ) -> Verdict:
+        """Say whether the tool may be called again, as far as the run's own executions say."""
+        current = call_of(state["current"])
+        tool = self.tools.get(current.name)
+        doubt = "" if is_meant else self.intent_of(state, current).doubt
+        request = Request("", doubt, [Vouch(**each) for each in vouches], is_meant=is_meant)
+        return may_run((), tool.effect if tool else UNDECLARED, self.own_records(state), request)
 
     def live_part(self, run: str) -> Live:
         """Return what no checkpoint can hold of a run; made anew where it was lost."""
@@ -241,6 +271,7 @@ class RunContext:
         return AskHandler(handler, kind)
 
 
+_IN_DOUBT: Final = (Outcome.REFUSED, Outcome.LOST)
 _FAULTS: Final = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
 
 

@@ -1,7 +1,7 @@
 """The exceptions of the library, and the one that a tool's author raises."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from difflib import get_close_matches
 
 from selfcorrect.model import Severity
@@ -137,24 +137,29 @@ class TooLargeError(ValueError):
     """Arguments are larger, or more is wrong with them, than is looked at."""
 
 
+@dataclass(eq=False)
 class ToolReportedError(Exception):
     """Stands for an error that a tool returned as its value.
 
     Attributes:
+        text: What it says.
         status_code: The HTTP status that the value says.
         code: Its code.
         retry_after: Seconds that it asks to wait.
+        timed_out: Whether a field of the value says so.
+        is_refusal: Whether the tool's protocol says so: `isError` of an MCP server.
     """
 
-    def __init__(
-        self,
-        text: str,
-        status_code: int | None = None,
-        code: str | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(text)
-        self.status_code, self.code, self.retry_after = status_code, code, retry_after
+    text: str
+    _: KW_ONLY
+    status_code: int | None = None
+    code: str | None = None
+    retry_after: float | None = None
+    timed_out: bool = False
+    is_refusal: bool = False
+
+    def __post_init__(self) -> None:
+        super().__init__(self.text)
 
 
 def near_name(name: object, known: Iterable[str]) -> str:

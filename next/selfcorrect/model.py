@@ -124,6 +124,7 @@ class Finding(TypedDict, total=False):
         paths: JSON Pointers into the call: `/args/passengers/0/age`, `/name`.
         constraint: What was violated, in the words of JSON Schema: `{"minimum": 1}`.
         retry_after: Seconds that the error asks to wait.
+        doubts: The records for which somebody has to vouch; see `question_about`.
         kind: An `ErrorKind`; this and what follows is there after `diagnose`.
         category: A `Category`.
         captures: Named groups of the rule's pattern.
@@ -140,6 +141,7 @@ class Finding(TypedDict, total=False):
     paths: list[str]
     constraint: JsonDict
     retry_after: float | None
+    doubts: list[JsonDict]
     kind: str
     category: str
     captures: dict[str, str]
@@ -199,6 +201,7 @@ class Diagnosis:
             values[name] = tuple(values.get(name, ()))
         values["kind"] = ErrorKind(values.get("kind", ErrorKind.INTERNAL))
         values["category"] = Category(values.get("category", Category.NONE))
+        values.pop("doubts", None)
         return cls(**values)
 
     @property

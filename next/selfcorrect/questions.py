@@ -31,6 +31,7 @@ def question_about(
     path: str,
     state: CorrectionState,
     answers: Iterable[JsonDict],
+    doubts: Sequence[JsonDict] = (),
 ) -> JsonDict:
     """Return a question as JSON; its id is the same when the node is run again after an answer.
 
@@ -42,15 +43,17 @@ def question_about(
         path: The place that the answer is for.
         state: The state of the run.
         answers: What strategies answered in this round.
+        doubts: The records for which the answer vouches: `key`, `outcome`, `about`.
     """
     tried = [*state["tried"], *answers]
     # Another round may refuse the same changes again.
     refused = list({str(e["changes"]): e for e in tried if e["outcome"] == "refused"}.values())
     offered = [*options[:MAX_OPTIONS], *({"changes": each["changes"]} for each in refused[-3:])]
     key = f"{state['run']} {len(state['attempts'])} {path} {bound(text, 2_000)}"
+    told = (_DOUBTS.get(outcome, "") for outcome in {each["outcome"]: 0 for each in doubts})
     return {
         "id": sha256(key.encode("utf-8", "replace")).hexdigest()[:12],
-        "question": release(text, 1_000),
+        "question": release("".join([*told, bound(text, 800)]), 1_000),
         "options": offered,
         "path": path,
         "call": state["current"],
@@ -61,7 +64,15 @@ def question_about(
         "refused": [each["reason"] for each in refused[-20:]],
         "changes": state["changes"][-20:],
         "executions": len(state["attempts"]),
+        "doubts": [*doubts],
     }
+
+
+_DOUBTS: Final = {
+    "lost": "Nobody knows whether the call was done before; if it runs now, it may be done twice. ",
+    "refused": "The tool refused the call before, and a part of it may have been done. ",
+}
+"""What a person reads of a doubt, in front of the question."""
 
 
 def repair_of(answer: Any, question: JsonObject, call: Call, *, is_first: bool) -> Repair:
@@ -88,7 +99,7 @@ def repair_of(answer: Any, question: JsonObject, call: Call, *, is_first: bool) 
         case "reject":
             return Terminal(f"A person rejected the call: {item.get('reason') or 'no reason'}")
         case "approve" if not question["options"]:
-            return Retry(1, even_if_lost=True)
+            return Retry(1)
         case "approve" if len(question["options"]) == 1:
             return _choose(question["options"][0], question, call)
         case "choose":

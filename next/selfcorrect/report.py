@@ -35,6 +35,7 @@ class FailureReport:
         severity: How urgent an escalation is.
         counts: Executions, repair rounds, model calls, seconds.
         where: File, line and function of the tool's code that raised last, for its developer.
+        record: The key of the ledger's record that forbids the call, or is in doubt.
     """
 
     reason: str
@@ -53,6 +54,7 @@ class FailureReport:
     severity: str | None = None
     counts: JsonObject = field(default_factory=dict)
     where: str | None = None
+    record: str | None = None
 
     @classmethod
     def from_state(cls, state: JsonObject) -> FailureReport | None:
@@ -69,7 +71,8 @@ class FailureReport:
 def log_failure(report: FailureReport) -> None:
     """Write one warning, where the application listens: the logger `selfcorrect`, or structlog."""
     event = {"tool": report.tool, "reason": report.reason, "detail": report.detail}
-    event |= {"where": report.where} if report.where else {}
+    more = {"where": report.where, "record": report.record}
+    event |= {name: item for name, item in more.items() if item}
     structlog = sys.modules.get("structlog")
     if structlog is not None and structlog.is_configured():
         structlog.get_logger("selfcorrect").warning("call failed", **event)

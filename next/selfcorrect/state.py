@@ -71,10 +71,11 @@ class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
         changes: Every change so far.
         pending: The changes of the last round, not yet validated.
         tried: Every use of a strategy: `{"strategy", "path", "outcome", "reason", …}`.
-        attempts: Every execution: `{"number", "call", "key", "effect", "outcome", …}`.
+        attempts: Every execution: `{"number", "call", "key", "effect", "outcome", …}`; the key is
+            that of its record in the ledger.
         counts: The counters that `Limits` bounds, by the same names.
         wait: Seconds until the same call is made again; None: it has been changed.
-        vouch: For which outcome somebody vouches that a repetition does no harm; see `Request`.
+        vouch: The records in spite of which the tool may run, as `{"key", "outcome"}`; see `Vouch`.
         question: What a person is to be asked.
         stop: Why the run must report: `{"reason", "detail"}`.
         outcome: What the last node came to; it decides the next node.
@@ -95,7 +96,7 @@ class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
     attempts: list[JsonDict]
     counts: JsonDict
     wait: float | None
-    vouch: str | None
+    vouch: list[JsonDict]
     question: JsonDict | None
     stop: JsonDict | None
     outcome: str
@@ -126,7 +127,7 @@ def new_run(state: CorrectionState, run: str) -> Update:
         "attempts": [],
         "counts": {},
         "wait": None,
-        "vouch": None,
+        "vouch": [],
         "question": None,
         "stop": None,
     }

@@ -1,14 +1,18 @@
 """What the messages of a thread say: answers to calls, the last turn, the last request."""
 
+import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.types import Command
 
 from selfcorrect.agents.ending import SOURCE
+from selfcorrect.diagnosis.facts import reported_error
+from selfcorrect.errors import ToolReportedError
 from selfcorrect.model import JSON
-from selfcorrect.tools.error_value import value_of_content
+from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain
 
 PLACEHOLDER: Final = "(no answer)"
@@ -36,8 +40,37 @@ def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
 
 
 def value_in(message: ToolMessage | None) -> JSON:
-    """Return what a message says as plain JSON: an object where its text is the JSON of one."""
-    return plain(value_of_content(message.content if message else None))
+    """Return what a message says as plain JSON; a text is a text, whatever it looks like."""
+    content = message.content if message else None
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], Mapping):
+        content = content[0].get("text", content)
+    return plain(content)
+
+
+def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolReportedError:
+    """Return the exception that a message of an error stands for.
+
+    Args:
+        message: The message.
+        causes: What the tool's own code raised; without it, nothing shows that the code ran.
+    """
+    said = value_in(message)
+    try:
+        found = json.loads(said) if isinstance(said, str) and said.startswith("{") else said
+    except (ValueError, RecursionError):
+        found = said
+    error = reported_error(found, error_in(found) or message.text)
+    error.is_refusal = error.is_refusal or not causes
+    error.__cause__ = chain_of(causes)
+    return error
+
+
+def chain_of(errors: Sequence[BaseException]) -> BaseException | None:
+    """Return the last of several errors, each of which counts: the ones before become causes."""
+    for before, error in pairwise(errors):
+        if error is not before and error.__cause__ is None:
+            error.__cause__ = before
+    return errors[-1] if errors else None
 
 
 def last_turn(messages: Sequence[AnyMessage]) -> tuple[AIMessage | None, list[AnyMessage]]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from inspect import iscoroutinefunction
@@ -15,11 +14,13 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import interrupt
 from pydantic import ValidationError
 
-from selfcorrect.agents.answers import own_message, value_in
+from selfcorrect.agents.answers import chain_of, error_of, own_message, value_in
+from selfcorrect.agents.tool_copy import LISTENER, copy_tool
 from selfcorrect.errors import ArgumentsError, CorrectionFailed, EscalationError, ToolReportedError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop, Options, build_loop
+from selfcorrect.tools.run import plain
 from selfcorrect.tools.spec import ToolOptions, ToolSpec, collect_tools, metadata_of
 
 _MAX_TOOL_SETS: Final = 64
@@ -40,6 +41,7 @@ class ToolRun:
         words: What the model reads where its name means no tool, or None.
         out: What the loop came to.
         made: The call as the tool got it last, or None.
+        errors: What the tool's own code raised in the last execution; a handler may call it often.
     """
 
     request: ToolCallRequest
@@ -49,8 +51,10 @@ class ToolRun:
     words: str | None
     out: JsonDict = field(default_factory=dict)
     made: ToolCall | None = None
+    errors: list[BaseException] = field(default_factory=list)
     _answer: Any = None
     _value: JSON = None
+    _returned: tuple[Any, ...] = ()
 
     @contextmanager
     def hosted(self) -> Iterator[None]:
@@ -58,7 +62,7 @@ class ToolRun:
 
         A failure that is raised, but is the model's to read, becomes the output.
         """
-        token = _CURRENT.set(self)
+        token = LISTENER.set(self)
         try:
             yield
         except CorrectionFailed as error:
@@ -69,7 +73,7 @@ class ToolRun:
                 raise
             self.out = {"failure": report.to_json(), "trail": []}
         finally:
-            _CURRENT.reset(token)
+            LISTENER.reset(token)
 
     def answer(self) -> Any:
         """Return what LangChain is answered: the tool's own message where its call succeeded."""
@@ -101,24 +105,39 @@ class ToolRun:
 
     def start(self, tool: BaseTool, args: JsonDict) -> Any:
         """Run LangChain's handler with the call as it stands now; return what it returns."""
-        self._answer = None
+        self._answer, self._returned, self.errors = None, (), []
         self.made = {**self.request.tool_call, "name": tool.name, "args": args}
         return self.handler(self.request.override(tool_call=self.made, tool=tool))
 
-    def take(self, answer: Any) -> JSON:
-        """Keep what the handler answered; return its value, as the loop reads it.
+    def take(self, answer: Any, *, acts: bool) -> JSON:
+        """Keep what the handler answered; return the tool's own value, as the loop reads it.
+
+        Args:
+            answer: What the handler answered.
+            acts: Whether the tool acts; then no answer of a handler hides what its code raised.
 
         Raises:
             ToolReportedError: If it is the message of an error.
         """
         message = own_message(answer, self.request.tool_call["id"])
-        if message is not None and message is answer and message.status == "error":
-            raise ToolReportedError(message.text, value_in(message))
-        self._answer, self._value = answer, value_in(message)
+        if message is not None and message is answer:
+            is_hidden = acts and bool(self.errors) and not self._returned
+            if message.status == "error" or is_hidden:
+                raise error_of(message, self.errors)
+        self._answer = answer
+        own = self._returned[0] if self._returned else message
+        is_message = own is message or own_message(own, self.request.tool_call["id"]) is not None
+        self._value = value_in(message) if is_message else plain(own)
         return self._value
 
+    def note_value(self, value: Any) -> None:
+        """Take note of what the tool's own code returned."""
+        is_pair = getattr(self.request.tool, "response_format", "") == "content_and_artifact"
+        self._returned = (value[0] if is_pair and isinstance(value, tuple) and value else value,)
 
-_CURRENT: Final[ContextVar[ToolRun]] = ContextVar("selfcorrect_tool_run")
+    def note_error(self, error: BaseException) -> None:
+        """Take note of what the tool's own code raised."""
+        self.errors.append(error)
 
 
 class HostedLoops:
@@ -201,22 +220,35 @@ def _tools_of(request: ToolCallRequest) -> list[BaseTool]:
 
 def _spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     """Return a tool as the loop takes it: its schema as the model saw it, run by LangChain."""
-    schema = tool.tool_call_schema
+    schema, copy = tool.tool_call_schema, copy_tool(tool)
+    spec = ToolSpec.from_langchain(tool, **_declared(tool))
 
     def call(**args: Any) -> Any:
         _validate(schema, args)
-        run = _CURRENT.get()
-        return run.take(run.start(tool, args))
+        with _current() as run:
+            return run.take(run.start(copy, args), acts=spec.acts)
 
     async def acall(**args: Any) -> Any:
         _validate(schema, args)
-        run = _CURRENT.get()
-        return run.take(await run.start(tool, args))
+        with _current() as run:
+            return run.take(await run.start(copy, args), acts=spec.acts)
 
-    spec = ToolSpec.from_langchain(tool, **_declared(tool))
     # A tool that is only async is refused by the loop where the agent is sync.
     is_coroutine = is_async or iscoroutinefunction(spec.call)
     return replace(spec, call=acall if is_coroutine else call)
+
+
+@contextmanager
+def _current() -> Iterator[ToolRun]:
+    """Give the run of the present call; what a handler's earlier tries raised stays a cause."""
+    run = cast("ToolRun", LISTENER.get())
+    try:
+        yield run
+    except ToolReportedError:
+        raise
+    except Exception as error:
+        chain_of([*(each for each in run.errors if each is not error), error])
+        raise
 
 
 def _validate(schema: Any, args: JsonDict) -> None:

@@ -8,11 +8,17 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
-from selfcorrect.effects.outcome import chain, field_of, status_of
+from selfcorrect.effects.outcome import (
+    TIMEOUT_FIELDS,
+    chain,
+    field_of,
+    protocol_code,
+    status_of,
+    statuses_of,
+)
 from selfcorrect.errors import ToolReportedError
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.text import release, text_of
-from selfcorrect.tools.error_value import is_status
 
 T = TypeVar("T")
 MAX_TEXT: Final = 64_000
@@ -59,11 +65,17 @@ def reported_error(value: JSON, text: str) -> ToolReportedError:
     if any(each is not error and each is not value.get("content") for each in details):
         # Which argument is meant stands in the details.
         text = f"{text}\n{json.dumps(dict(parts[0]), ensure_ascii=False, default=str)}"
+    statuses = [each for part in parts for each in statuses_of(part) if each >= 400]
     return ToolReportedError(
         text,
-        _field_in(parts, ("status_code", "statusCode", "status", "code"), is_status),
-        _field_in(parts, ("code", "error_code", "errorCode", "type"), _is_code),
-        _field_in(parts, ("retry_after", "retryAfter", "retry_after_seconds"), _is_seconds),
+        # Of two statuses the one that leaves more in doubt counts.
+        status_code=max(statuses, default=None, key=lambda each: each >= 500),
+        code=_field_in(parts, ("code", "error_code", "errorCode", "type"), _is_code),
+        retry_after=_field_in(
+            parts, ("retry_after", "retryAfter", "retry_after_seconds"), _is_seconds
+        ),
+        timed_out=any(part.get(name) is True for part in parts for name in TIMEOUT_FIELDS),
+        is_refusal=value.get("isError") is True,
     )
 
 
@@ -116,17 +128,7 @@ def _class_names(kind: type) -> list[str]:
 
 def _status_of(error: BaseException) -> int | str | None:
     """Return the HTTP status, the SQLSTATE, or the name of a gRPC code."""
-    if (status := status_of(error)) is not None:
-        return status
-    for field in ("sqlstate", "pgcode"):
-        if isinstance(value := field_of(error, field), str) and len(value) == 5:
-            return value
-    code = field_of(error, "code")
-    try:
-        name = field_of(code(), "name") if callable(code) else None
-    except Exception:
-        return None
-    return name if isinstance(name, str) else None
+    return status_of(error) or protocol_code(error)
 
 
 def _code_of(error: BaseException) -> str | None:

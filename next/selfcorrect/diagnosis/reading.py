@@ -37,7 +37,7 @@ class ErrorReading:
         paths: The places at fault.
         constraint: What the input must be.
         wait: Seconds that the error asks to wait.
-        repeats: Whether the same call may run again: words alone never make a tool act again.
+        by_words: Whether nothing but words says that the same call may succeed later.
     """
 
     kind: ErrorKind
@@ -48,7 +48,7 @@ class ErrorReading:
     paths: list[str]
     constraint: JsonDict
     wait: float | None
-    repeats: bool
+    by_words: bool
 
 
 def read(
@@ -87,10 +87,10 @@ def read(
     if wait is None and kind in RETRYABLE and not acts:
         wait = _seconds(rules.captures) or clues.spoken_wait
     vouched = rules.first is not None and rules.first.rule.repair is not None
-    repeats = not acts or kind not in RETRYABLE or _is_backed(kind, said) or vouched
+    by_words = kind in RETRYABLE and not _is_backed(kind, said) and not vouched
     paths = places_at_fault(clues, rules.paths, kind)
     return ErrorReading(
-        kind, category, confidence, witness, rules, paths, constraint, wait, repeats
+        kind, category, confidence, witness, rules, paths, constraint, wait, by_words
     )
 
 

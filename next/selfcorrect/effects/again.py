@@ -1,17 +1,18 @@
 """May this call run? The one place that decides what is executed again.
 
-`may_run` is pure: it gets what a ledger remembers, the tool's effect, what this run's executions
-came to, and the request. `execute` asks it before the tool is called, and the nodes that would
-prepare a repetition ask it before they pay for one.
+`may_run` is pure: it gets what a ledger remembers, the tool's effect, what this run's own
+executions came to, and the request. `execute` asks it before the tool is called, and the nodes
+that would prepare a repetition ask it before they pay for one. The two functions below it answer
+the same question where there is no call yet: for an error that may pass, and for another run.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from selfcorrect.effects.effect import HARMLESS
+from selfcorrect.effects.effect import HARMLESS, acts
 from selfcorrect.effects.outcome import Outcome
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, JsonObject
 
 BEGUN: Final = "begun"
 """The status of an intent of which nobody has written an outcome."""
@@ -48,21 +49,36 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Vouch:
+    """Somebody who knows of a record says that the tool may run in spite of it.
+
+    Attributes:
+        key: The key of the record.
+        outcome: The gravest status that the record may have: `done`, `refused` or `lost`.
+    """
+
+    key: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """What is asked of `may_run`.
 
     Attributes:
         key: The identity of the call.
         doubt: Its key among the calls that ask the same.
-        vouch: For which outcome a handler, a rule or a person vouches that running the tool again
-            does no harm: `refused`, or `lost`, which covers both.
-        equal: How many equal successful calls run before somebody is asked.
+        vouches: The records that do not forbid it.
+        equal: How many equal calls of a tool run before somebody is asked; of a destructive tool
+            it is one.
+        is_meant: Whether the same call is made again on purpose, such as after a wait.
     """
 
     key: str = ""
     doubt: str = ""
-    vouch: str | None = None
+    vouches: Iterable[Vouch] = ()
     equal: int = 2
+    is_meant: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +95,9 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Somebody is asked first."""
+    """Somebody is asked first; the records are of equal calls."""
 
-    question: str
+    records: Sequence[Record]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,78 +112,117 @@ class InProgress:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The tool is not called; `reason` is that of the report."""
+    """The tool is not called.
 
-    reason: Literal["refused", "unknown_outcome"]
+    Attributes:
+        reason: The reason of the report.
+        key: The key of the record that forbids it.
+    """
+
+    reason: Literal["refused", "unknown_outcome", "repeated_failure"]
+    key: str = ""
 
 
 Verdict: TypeAlias = Run | Replay | Hold | Reworded | InProgress | Refuse
 
-_NO_DOUBT: Final = (None, Outcome.DONE, Outcome.NOT_DONE)
-
 
 def may_run(
-    history: Iterable[Record], effect: str, outcome: str | None, request: Request
+    history: Iterable[Record], effect: str, own: Sequence[Record], request: Request
 ) -> Verdict:
     """Decide whether a call runs.
 
     Args:
         history: Records with the identity of the call, its doubt key or its theme.
         effect: The tool's effect.
-        outcome: The gravest outcome of this run's executions of tools that act.
+        own: The executions of this run, as records.
         request: What is asked.
     """
+    if not request.is_meant and any(each.doubt == request.doubt for each in own):
+        return Refuse("repeated_failure")
     if effect in HARMLESS:
         return Run()
-    if outcome not in _NO_DOUBT and not _vouches(outcome, request):
-        return Refuse("unknown_outcome" if outcome == Outcome.LOST else "refused")
-    equal, known, is_reworded = 0, set[str](), False
+    if (forbids := gravest([each for each in own if not _is_vouched(each, request)])) is not None:
+        return _refuse(forbids)
+    equal, is_held, is_reworded = list[Record](), False, False
     for record in history:
+        if _is_vouched(record, request):
+            continue
         if record.doubt != request.doubt:
             is_reworded = is_reworded or in_doubt(record)
             continue
         same = record.key == request.key
-        verdict = _of_same(record, request) if same else None
-        if verdict is None and in_doubt(record) and not _vouches(Outcome.LOST, request):
-            verdict = Refuse("unknown_outcome")
-        if verdict is not None:
+        if same and (verdict := _of_same(record)) is not None:
             return verdict
-        equal += record.status == Outcome.DONE
-        known.add(record.status)
-    if _vouches(Outcome.LOST, request):
-        return Run()
-    if equal >= request.equal:
-        return Hold(f"{equal} equal calls of this tool have succeeded already. Run it once more?")
-    return Reworded() if is_reworded and HELD not in known else Run()
+        if in_doubt(record):
+            return _refuse(record)
+        # What is being made side by side counts like what was made before.
+        equal += [record] if record.status in (Outcome.DONE, BEGUN) else []
+        is_held = is_held or record.status == HELD
+    if len(equal) >= (1 if effect == "destructive" else request.equal):
+        return Hold(equal)
+    return Reworded() if is_reworded and not is_held else Run()
 
 
-def _of_same(record: Record, request: Request) -> Verdict | None:
+def may_pass(*, acts: bool, by_words: bool) -> bool:
+    """Say whether the same call may run again behind an error: words never make a tool act.
+
+    Args:
+        acts: Whether the tool has side effects.
+        by_words: Whether nothing but the words of the error says that it may pass.
+    """
+    return not (acts and by_words)
+
+
+def may_start_over(reason: str, attempts: Iterable[JsonObject]) -> bool:
+    """Say whether another run may do what a run that ended in a report was to do.
+
+    Args:
+        reason: The reason of the report.
+        attempts: Its executions.
+    """
+    # These two tell of an execution before that run.
+    return reason not in ("unknown_outcome", "refused") and all(
+        each["outcome"] == Outcome.NOT_DONE or not acts(each["effect"]) for each in attempts
+    )
+
+
+def in_doubt(record: Record) -> bool:
+    """Say whether a call may have been done, and nobody who knows is still making it."""
+    return record.status == Outcome.LOST or (record.status == BEGUN and not record.alive)
+
+
+def gravest(records: Sequence[Record]) -> Record | None:
+    """Return the last record that leaves most in doubt, or None where none does."""
+    for outcome in (Outcome.LOST, Outcome.REFUSED):
+        for record in reversed(records):
+            if record.status == outcome:
+                return record
+    return None
+
+
+def _of_same(record: Record) -> Verdict | None:
     """Say what follows from a record of this very call, or None if its status forbids nothing."""
     if record.status == Outcome.DONE:
         return Replay(record.value)
     if record.status == BEGUN and record.alive:
         return InProgress()
-    if record.status == Outcome.REFUSED and not _vouches(Outcome.REFUSED, request):
-        return Refuse("refused")
-    return None
+    return _refuse(record) if record.status == Outcome.REFUSED else None
 
 
-def in_doubt(record: Record) -> bool:
-    """Say whether a call may have been done, and nobody who knows is still making it."""
-    # Equal calls that live holders make side by side are both meant.
-    return record.status == Outcome.LOST or (record.status == BEGUN and not record.alive)
+def _refuse(record: Record) -> Refuse:
+    is_refusal = record.status == Outcome.REFUSED
+    return Refuse("refused" if is_refusal else "unknown_outcome", record.key)
 
 
-def _vouches(outcome: str | None, request: Request) -> bool:
-    return request.vouch == Outcome.LOST or (
-        request.vouch is not None and outcome == Outcome.REFUSED
+def _is_vouched(record: Record, request: Request) -> bool:
+    return any(
+        each.key == record.key and _gravity(record) <= _RANK[each.outcome]
+        for each in request.vouches
     )
 
 
-def gravest(outcomes: Iterable[str]) -> str | None:
-    """Return the outcome that leaves most in doubt, or None where nothing was executed."""
-    found = set(outcomes)
-    return next((each for each in _GRAVITY if each in found), None)
+def _gravity(record: Record) -> int:
+    return _RANK[Outcome.LOST] if in_doubt(record) else _RANK.get(record.status, 0)
 
 
-_GRAVITY: Final = (Outcome.LOST, Outcome.REFUSED, Outcome.DONE, Outcome.NOT_DONE)
+_RANK: Final[Mapping[str, int]] = {Outcome.DONE: 0, Outcome.REFUSED: 1, Outcome.LOST: 2}

@@ -1,22 +1,26 @@
-"""What one execution did. Structure decides; no word of an error's text is evidence.
+"""What one execution did. Structure decides; a word of an error's text never makes a doubt smaller.
 
 | outcome    | known by                                                                    |
 |------------|-----------------------------------------------------------------------------|
 | `done`     | a value that is no error, with its receipt where the tool declares one      |
 | `not_done` | `NotDone`; a refusal of an atomic tool; the tool's `verify`; a person       |
-| `refused`  | a status 4xx; an exception that is no fault of programming and no           |
-|            | transport's; an error that came as a value                                  |
-| `lost`     | everything else: a timeout, a connection, 408, 499, any status but 4xx, a   |
-|            | missing receipt, a fault of programming, a cancellation, more causes than   |
-|            | are looked at                                                               |
+| `refused`  | an answer that says so: a status 4xx, a code of SQL, gRPC or JSON-RPC,      |
+|            | `ToolException`, an MCP server's `isError`; an error that the tool's own    |
+|            | code raised on purpose. Of an undeclared tool: whatever is not lost         |
+| `lost`     | of a tool that is declared to act: everything else. Of an undeclared one: a |
+|            | timeout, a connection, 408, 499, any status but 4xx, a missing receipt, a   |
+|            | fault of programming, a cancellation, more causes than are looked at        |
 """
 
+import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from types import TracebackType
 from typing import Any, Final
 
-from selfcorrect.errors import NotDone
+from selfcorrect.errors import NotDone, ToolReportedError
+from selfcorrect.model import ErrorKind
 
 
 class Outcome(StrEnum):
@@ -28,26 +32,46 @@ class Outcome(StrEnum):
     LOST = "lost"
 
 
-def outcome_of(error: BaseException, *, atomic: bool) -> Outcome:
+def outcome_of(
+    error: BaseException, *, atomic: bool, declared: bool = False, home: str = ""
+) -> Outcome:
     """Say what an execution did that raised.
 
     Args:
         error: What left the tool.
         atomic: Whether the tool takes one step, so that what it refused it did not do.
+        declared: Whether the tool is declared to act; then what is not known to be a refusal is
+            lost.
+        home: The top-level package of the tool's own code.
     """
     if isinstance(error, NotDone):
         return Outcome.NOT_DONE
-    layers = list(chain(error))
+    layers = list(chain(error, hidden=True))
     if not isinstance(error, Exception) or len(layers) >= _MOST_LAYERS:
         return Outcome.LOST
     if any(map(_is_lost, layers)):
+        return Outcome.LOST
+    # What a handler's message tells of is the error that it was made of.
+    root = error.__cause__ if isinstance(error, ToolReportedError) else None
+    if declared and not all(_is_refusal(each, home, root or error) for each in layers):
         return Outcome.LOST
     unclear = any(not _UNCLEAR.isdisjoint(statuses_of(each)) for each in layers)
     return Outcome.NOT_DONE if atomic and not unclear else Outcome.REFUSED
 
 
-def chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, what it is a group of, and what led to it; at most `_MOST_LAYERS`."""
+def with_doubt(outcome: Outcome, kinds: Iterable[str]) -> Outcome:
+    """Return the outcome once the kinds of the error are known: they only make it graver."""
+    return outcome if _NO_ANSWER_KINDS.isdisjoint(kinds) else Outcome.LOST
+
+
+_NO_ANSWER_KINDS: Final = frozenset({ErrorKind.TIMEOUT, ErrorKind.TRANSIENT})
+
+
+def chain(error: BaseException, *, hidden: bool = False) -> Iterator[BaseException]:
+    """Yield an exception, what it is a group of, and what led to it; at most `_MOST_LAYERS`.
+
+    With `hidden` also what `from None` hides: a plain sentence over a timeout is still a timeout.
+    """
     found, seen = [error], {id(error)}
     for at in range(_MOST_LAYERS):
         if at == len(found):
@@ -56,7 +80,7 @@ def chain(error: BaseException) -> Iterator[BaseException]:
         yield current
         inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
         cause = field_of(current, "__cause__")
-        if cause is None and not field_of(current, "__suppress_context__"):
+        if cause is None and (hidden or not field_of(current, "__suppress_context__")):
             cause = field_of(current, "__context__")
         for each in (*inner, cause):
             if isinstance(each, BaseException) and id(each) not in seen:
@@ -82,6 +106,19 @@ def statuses_of(error: object) -> Iterator[int]:
     for holder, name in ((error, "resp"), (response, "error"), (response, "ResponseMetadata")):
         if (status := _status_in(field_of(holder, name))) is not None:
             yield status
+
+
+def protocol_code(error: object) -> str | None:
+    """Return the SQLSTATE of an exception, or the name of its gRPC code."""
+    for name in ("sqlstate", "pgcode"):
+        if isinstance(value := field_of(error, name), str) and len(value) == 5:
+            return value
+    code = field_of(error, "code")
+    try:
+        found = field_of(code(), "name") if callable(code) else None
+    except Exception:
+        return None
+    return found if isinstance(found, str) else None
 
 
 def _status_in(holder: object) -> int | None:
@@ -188,8 +225,74 @@ def _is_lost(error: BaseException) -> bool:
     # One below 400 comes from a request that was taken, and of what followed nothing is known.
     if statuses := list(statuses_of(error)):
         return any(not 400 <= each < 500 or each in _NO_ANSWER for each in statuses)
+    if any(field_of(error, name) is True for name in TIMEOUT_FIELDS):
+        return True
+    if _refuses_by_code(error):
+        return False
     if isinstance(error, OSError):
         return not isinstance(error, _FILES)
     if not isinstance(error, Exception) or isinstance(error, _PROGRAMMING):
         return True
     return any(base.__name__.endswith(_NO_ANSWER_NAMES) for base in type(error).__mro__)
+
+
+TIMEOUT_FIELDS: Final = ("timed_out", "timedOut", "is_timeout", "timeout")
+
+
+def _refuses_by_code(error: BaseException) -> bool:
+    code = protocol_code(error) or ""
+    return code in _REFUSED_GRPC or (len(code) == 5 and code[:2] in _REFUSED_SQL)
+
+
+_REFUSED_SQL: Final = ("22", "23", "42", "44")
+"""Classes of SQLSTATE (ISO/IEC 9075) of a statement that changed nothing."""
+_REFUSED_GRPC: Final = frozenset(
+    {
+        "INVALID_ARGUMENT",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "UNAUTHENTICATED",
+        "FAILED_PRECONDITION",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+    }
+)
+_REFUSED_NAMES: Final = frozenset(
+    {
+        "ToolException",
+        # PEP 249: the statement was answered, and it changed nothing.
+        "IntegrityError",
+        "DataError",
+        "ProgrammingError",
+        "NotSupportedError",
+    }
+)
+
+
+def _is_refusal(layer: BaseException, home: str, error: BaseException) -> bool:
+    """Say whether a layer of an error, none of which is lost, shows that the tool refused."""
+    if next(statuses_of(layer), None) is not None or _refuses_by_code(layer):
+        return True
+    if isinstance(layer, ToolReportedError) and layer.__cause__ is not None:
+        return True
+    kind = type(layer)
+    if field_of(layer, "is_refusal") is True or any(
+        base.__name__ in _REFUSED_NAMES for base in kind.__mro__
+    ):
+        return True
+    if kind.__module__ != builtins.__name__:
+        # What comes out of another package may have come from its connection.
+        return kind.__module__.partition(".")[0] == home
+    if layer is not error:
+        return True
+    is_slip = isinstance(layer, KeyError | IndexError | OSError)
+    return not is_slip and _home_of(layer.__traceback__) == home
+
+
+def _home_of(trace: TracebackType | None) -> str | None:
+    """Return the top-level package of the code that raised."""
+    name = None
+    while trace is not None:
+        name, trace = trace.tb_frame.f_globals.get("__name__"), trace.tb_next
+    return name.partition(".")[0] if isinstance(name, str) else None

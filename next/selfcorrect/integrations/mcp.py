@@ -11,7 +11,6 @@ from typing import Any, Final
 from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.model import JSON, JsonDict, JsonObject
-from selfcorrect.tools.error_value import value_of_content
 from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec
 
 _MOST_PAGES: Final = 100
@@ -118,7 +117,10 @@ def _value_of(result: JsonObject) -> JSON:
         return {"isError": True, "content": said or "the tool reported an error"}
     if (structured := result.get("structuredContent")) is not None:
         return structured
-    return value_of_content(result.get("content", dict(result)))
+    content = result.get("content", dict(result))
+    if isinstance(content, list) and len(content) == 1 and content[0].get("type") == "text":
+        return content[0]["text"]
+    return content
 
 
 def _with_effect(tool: Any, *, trust: bool) -> Any:

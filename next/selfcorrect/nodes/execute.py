@@ -15,12 +15,23 @@ from selfcorrect.effects.again import (
     Reworded,
     Run,
     Verdict,
+    Vouch,
     may_run,
 )
-from selfcorrect.effects.outcome import Outcome, outcome_of
+from selfcorrect.effects.outcome import Outcome, outcome_of, with_doubt
 from selfcorrect.errors import GraphSetupError, NotDone, ResultError
 from selfcorrect.limits import count
-from selfcorrect.model import JSON, Call, Finding, Result, call_json, call_of, own_finding
+from selfcorrect.model import (
+    JSON,
+    Call,
+    Finding,
+    JsonDict,
+    JsonObject,
+    Result,
+    call_json,
+    call_of,
+    own_finding,
+)
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import check_call, found
 from selfcorrect.state import CorrectionState, Update, stop_run
@@ -85,7 +96,7 @@ async def _call_once(
     if not isinstance(verdict, Run):
         return _answer_for(verdict)
     try:
-        update = await _call_tool(state, context, call, tool)
+        update = await _call_tool(state, context, call, tool, intent)
     except BaseException as error:
         _settle(context, intent, _outcome_of_exit(error))
         raise
@@ -107,23 +118,28 @@ def _decide(
 ) -> Callable[[Sequence[Record]], Verdict]:
     """Return what a ledger asks while nobody else can begin an equal call."""
     tool, unwritten = context.tools[intent.tool], context.unwritten.get(intent.doubt)
-    request = Request(intent.key, intent.doubt, state["vouch"], context.limits.equal)
+    vouches = [Vouch(**each) for each in state["vouch"]]
+    request = Request(intent.key, intent.doubt, vouches, context.limits.equal)
 
     def decide(history: Sequence[Record]) -> Verdict:
         known = [*history, unwritten] if unwritten else history
-        return may_run(known, tool.effect, context.outcome_of(state), request)
+        return may_run(known, tool.effect, context.own_records(state), request)
 
     return decide
 
 
 async def _call_tool(
-    state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
+    state: CorrectionState,
+    context: RunContext,
+    call: Call,
+    tool: ToolSpec,
+    intent: Record | None = None,
 ) -> Update:
     started = context.clock.monotonic()
     try:
         is_async, args = context.is_async, call.args
         returned = await arun_tool(tool, args) if is_async else run_tool(tool, args)
-        value, has_receipt = _read(tool, returned)
+        value, has_receipt = _read(tool, returned, args)
     except GraphSetupError:
         raise
     except Exception as error:
@@ -133,17 +149,36 @@ async def _call_tool(
         from selfcorrect.diagnosis.facts import finding_of
 
         context.live_part(state["run"]).errors.append(error)
-        outcome, finding = outcome_of(error, atomic=tool.atomic), finding_of(error)
+        finding = finding_of(error)
+        outcome = _outcome_of(error, finding, call, tool, context)
     else:
         if has_receipt:
-            return _finish(state, context, tool, started, value)
+            return _finish(state, context, tool, started, value, intent)
         outcome, finding = Outcome.LOST, _no_receipt(tool)
     verified = await _verify(tool, call) if outcome is Outcome.LOST else None
     if isinstance(verified, Result):
-        return _finish(state, context, tool, started, verified.value)
+        return _finish(state, context, tool, started, verified.value, intent)
     outcome = Outcome.NOT_DONE if verified == Outcome.NOT_DONE else outcome
-    attempt = _attempt(state, context, tool, started, outcome, bound(finding["text"], 1_000))
+    record, text = intent or context.intent_of(state, call), bound(finding["text"], 1_000)
+    attempt = _attempt(state, context, tool, started, outcome, record, text)
     return {"outcome": "failed", "source": "tool", "findings": [finding], **attempt}
+
+
+def _outcome_of(
+    error: Exception, finding: Finding, call: Call, tool: ToolSpec, context: RunContext
+) -> Outcome:
+    """Say what an execution did that raised; of a declared tool, what its error means may doubt it.
+
+    The words of an error never make a doubt smaller.
+    """
+    is_declared = tool.declared and tool.acts
+    outcome = outcome_of(error, atomic=tool.atomic, declared=is_declared, home=tool.home)
+    if not is_declared or outcome is Outcome.LOST or isinstance(error, NotDone):
+        return outcome
+    found = context.map.diagnose_faults(
+        finding, tool.name, args=call.args, schema=tool.parameters, acts=True
+    )
+    return with_doubt(outcome, (each["kind"] for each in found))
 
 
 async def _verify(tool: ToolSpec, call: Call) -> Any:
@@ -157,7 +192,7 @@ async def _verify(tool: ToolSpec, call: Call) -> Any:
         return None
 
 
-def _read(tool: ToolSpec, returned: object) -> tuple[JSON, bool]:
+def _read(tool: ToolSpec, returned: object, args: JsonObject) -> tuple[JSON, bool]:
     """Return a tool's value, and whether it has the receipt that the tool declares.
 
     Raises:
@@ -170,7 +205,7 @@ def _read(tool: ToolSpec, returned: object) -> tuple[JSON, bool]:
         if isinstance(value, Mapping):
             from selfcorrect.tools.error_value import error_in
 
-            text = error_in(value)
+            text = error_in(value, args)
         if tool.fails is not None:
             text = (text or str(value)) if tool.fails(value) else None
         has_receipt = text is not None or _has_receipt(tool, value)
@@ -196,11 +231,16 @@ def _has_receipt(tool: ToolSpec, value: JSON) -> bool:
 
 
 def _finish(
-    state: CorrectionState, context: RunContext, tool: ToolSpec, started: float, value: JSON
+    state: CorrectionState,
+    context: RunContext,
+    tool: ToolSpec,
+    started: float,
+    value: JSON,
+    record: Record | None,
 ) -> Update:
     if context.hooks is not None:
         context.hooks.tool_used(tool.name, state["current"]["args"], value)
-    attempt = _attempt(state, context, tool, started, Outcome.DONE)
+    attempt = _attempt(state, context, tool, started, Outcome.DONE, record)
     return {"outcome": "done", "result": value, "findings": [], **attempt}
 
 
@@ -210,12 +250,13 @@ def _attempt(
     tool: ToolSpec,
     started: float,
     outcome: Outcome,
+    record: Record | None,
     text: str | None = None,
 ) -> Update:
     """Return the attempts and counters after one execution."""
     seconds = max(0.0, context.clock.monotonic() - started)
     number = len(state["attempts"]) + 1
-    attempt = {
+    attempt: JsonDict = {
         "number": number,
         "call": state["current"],
         "effect": tool.effect,
@@ -223,11 +264,13 @@ def _attempt(
         "seconds": round(seconds, 6),
         "text": text,
     }
+    if record is not None:
+        attempt |= {"key": record.key, "doubt": record.doubt}
     counts = count(count(state["counts"], "attempts"), "seconds", seconds)
     return {
         "attempts": [*state["attempts"], attempt],
         "counts": {**counts, "rounds": 0},
-        "vouch": None,
+        "vouch": [],
         "note": {"attempt": number, "effect": tool.effect, "did": outcome.value},
     }
 
@@ -242,9 +285,8 @@ def _answer_for(verdict: Verdict) -> Update:
     match verdict:
         case Replay(value):
             return {"outcome": "done", "result": value, "findings": [], "note": {"replayed": True}}
-        case Hold(question):
-            finding = own_finding("HeldCall", "equal_calls", question, "")
-            return found("ledger", [finding]) | {"outcome": "failed"}
+        case Hold(records):
+            return _hold(records)
         case Reworded():
             detail = (
                 "A call that differs only in its words was made before, and nobody knows whether it"
@@ -252,11 +294,25 @@ def _answer_for(verdict: Verdict) -> Update:
             )
         case InProgress():
             detail = "This very call is being made elsewhere, and its outcome is not known yet."
-        case Refuse("refused"):
-            return stop_run("refused", "The tool refused this very call before.")
-        case _:
+        case Refuse("refused", key):
+            return stop_run("refused", "The tool refused this very call before.", record=key)
+        case Refuse(_, key):
             detail = "An equal call was made before, and nobody knows whether it was done."
+            stop = stop_run("unknown_outcome", detail, record=key)
+            return stop | {"note": {"replayed": True, "record": key}}
     return stop_run("unknown_outcome", detail) | {"note": {"replayed": True}}
+
+
+def _hold(records: Sequence[Record]) -> Update:
+    """Have somebody asked about one more equal call; the answer vouches for those before it."""
+    text = f"{len(records)} equal calls of this tool have succeeded already. Run it once more?"
+    if any(each.status != Outcome.DONE for each in records):
+        text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
+    finding = own_finding("HeldCall", "equal_calls", text, "")
+    finding["doubts"] = [
+        {"key": each.key, "outcome": Outcome.DONE.value, "about": each.about} for each in records
+    ]
+    return found("ledger", [finding]) | {"outcome": "failed"}
 
 
 def is_interrupt(error: BaseException) -> bool:

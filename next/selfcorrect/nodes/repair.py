@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import RemoteError
@@ -30,9 +30,6 @@ from selfcorrect.protocols import RepairContext
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.text import text_of
 from selfcorrect.tools.run import plain
-
-if TYPE_CHECKING:
-    pass
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
@@ -141,7 +138,7 @@ def _start(state: CorrectionState, context: RunContext) -> Round:
     for kind in dict.fromkeys(each["kind"] for each in state["findings"]):
         counts = count(counts, "per_kind", key=kind)
     call = call_of(state["current"])
-    return Round(call, context.key_of(call), counts, vouch=state["vouch"])
+    return Round(call, context.key_of(call), counts, vouch=tuple(state["vouch"]))
 
 
 async def _try(rung: Rung, round_: Round) -> Round:
@@ -198,14 +195,20 @@ def _take_answer(
     from selfcorrect.questions import repair_of
 
     start = _start(state, context)
+    # Only the answer to a question about a doubt vouches, and only for that doubt.
+    vouch = (*start.vouch, *({name: each[name] for name in _VOUCH} for each in question["doubts"]))
     is_first = not state["counts"].get("questions")
     repaired = repair_of(plain(answer), question, start.call, is_first=is_first)
     rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
-    round_ = take(repaired, rung, start)
+    round_ = take(repaired, rung, replace(start, vouch=vouch))
     last = round_.tried[-1]
     if last["outcome"] in NO_HELP:
-        return _update(replace(round_, question={**question, "problem": last["reason"]}), state)
+        asked = {**question, "problem": last["reason"]}
+        return _update(replace(round_, question=asked, vouch=start.vouch), state)
     return _update(replace(round_, counts=count(round_.counts, "questions")), state)
+
+
+_VOUCH: Final = ("key", "outcome")
 
 
 def _update(round_: Round, state: CorrectionState) -> Update:
@@ -218,7 +221,7 @@ def _update(round_: Round, state: CorrectionState) -> Update:
         "tried": [*state["tried"], *round_.tried],
         "pending": changes,
         "wait": None if changes else round_.wait,
-        "vouch": round_.vouch,
+        "vouch": [*round_.vouch],
         "question": None if changes else round_.question,
         "note": {"tried": tried, "changes": changes},
     }

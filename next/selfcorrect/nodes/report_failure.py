@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects.again import gravest
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import (
     CorrectionFailed,
@@ -66,6 +67,7 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
     from selfcorrect.report import FailureReport, frame_of
 
     tool = context.tools.get(name or "")
+    doubt = gravest(context.own_records(state))
     for_model = text_for_model(
         reason,
         stop,
@@ -91,6 +93,7 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         stop.get("severity"),
         state["counts"],
         frame_of(next(reversed(context.live_part(state["run"]).errors), None)),
+        stop.get("record") or (doubt.key if doubt else None),
     )
 
 

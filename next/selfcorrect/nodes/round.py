@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, Final
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects.again import Refuse
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -48,7 +49,7 @@ class Round:
         tried: The answers of this round.
         question: What a person is to be asked.
         wait: Seconds until the same call is made again.
-        vouch: For which outcome somebody vouches.
+        vouch: The records for which somebody vouches.
         end: The update that ends the run.
     """
 
@@ -59,7 +60,7 @@ class Round:
     tried: tuple[JsonDict, ...] = ()
     question: JsonDict | None = None
     wait: float | None = None
-    vouch: str | None = None
+    vouch: tuple[JsonDict, ...] = ()
     end: Update | None = None
 
 
@@ -104,8 +105,8 @@ def take(answer: Repair, rung: Rung, round_: Round) -> Round:
         case Wait(seconds):
             waits = replace(round_, wait=max(round_.wait or 0.0, seconds))
             return note(waits, rung, "wait", f"{seconds:g} s")
-        case Retry(times, even_if_lost):
-            return _vouch(times, rung, round_, even_if_lost=even_if_lost)
+        case Retry():
+            return _repeat(answer, rung, round_)
         case Result(value):
             ends: Update = {"outcome": "answered", "result": plain(value)}
             return note(replace(round_, end=ends), rung, "answered")
@@ -147,8 +148,7 @@ def change_call(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:
         return note(round_, rung, "gave_up", "nothing changes")
     if (why := rung.context.refusal_of(made, new, rung.state)) is not None:
         return note(round_, rung, "refused", why, changes=list(map(change_json, made)))
-    vouch = "lost" if rung.strategy == PERSON else round_.vouch
-    next_round = replace(round_, call=new, changes=round_.changes + made, vouch=vouch)
+    next_round = replace(round_, call=new, changes=round_.changes + made)
     return note(next_round, rung, "changed", "; ".join({each.reason: 0 for each in made}))
 
 
@@ -158,20 +158,27 @@ def _ask(answer: Ask, rung: Rung, round_: Round) -> Round:
 
     offered = plain(list(islice(answer.options, MAX_OPTIONS)))
     path = rung.diagnosis.path
-    asked = question_about(answer.question, offered, path, rung.state, round_.tried)
+    doubts = rung.context.doubts_of(rung.state)
+    asked = question_about(answer.question, offered, path, rung.state, round_.tried, doubts)
     return note(replace(round_, question=asked), rung, "asked", answer.question)
 
 
-def _vouch(times: float, rung: Rung, round_: Round, *, even_if_lost: bool) -> Round:
+def _repeat(answer: Retry, rung: Rung, round_: Round) -> Round:
     """Let the same call run again, and raise the bound on executions as far as the ceiling."""
-    if rung.context.outcome_of(rung.state) == "lost" and not even_if_lost:
+    context, state, times = rung.context, rung.state, answer.times
+    vouch = round_.vouch
+    if rung.strategy != PERSON:
+        # A person vouches for what the question tells of; a handler knows its tool.
+        outcome = "lost" if answer.even_if_lost else "refused"
+        own = dict.fromkeys(each.key for each in context.own_records(state))
+        vouch += tuple({"key": key, "outcome": outcome} for key in own)
+    if isinstance(context.may_repeat(state, vouch), Refuse):
         return note(round_, rung, "gave_up", "nobody knows whether it was done already")
-    executed = len(rung.state["attempts"])
+    executed = len(state["attempts"])
     allowed = round_.counts.get("allowed_attempts", executed + times)
     if not executed < allowed:
         return note(round_, rung, "gave_up", f"{times:g} further executions did not help")
-    counts = {**round_.counts, "allowed_attempts": min(allowed, rung.context.limits.ceiling)}
-    vouch = "lost" if even_if_lost else "refused"
+    counts = {**round_.counts, "allowed_attempts": min(allowed, context.limits.ceiling)}
     again = replace(round_, counts=counts, wait=round_.wait or 0.0, vouch=vouch)
     return note(again, rung, "retry", f"{times:g} further executions")
 

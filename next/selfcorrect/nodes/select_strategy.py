@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.again import Refuse, Request, may_run
+from selfcorrect.effects.again import Refuse
 from selfcorrect.limits import check_bound
 from selfcorrect.model import Diagnosis, Needs, call_of
 from selfcorrect.state import CorrectionState, Update, stop_run
@@ -39,16 +39,21 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
     return _select([each for each in found if each.needs == "model"] or people[:1])
 
 
-def stop_refused(state: CorrectionState, context: RunContext) -> Update | None:
-    """End a run whose tool may not be called again, with the repaired call; else return None."""
-    current = state["current"]
-    tool = context.tools.get(current["name"])
+def stop_refused(
+    state: CorrectionState, context: RunContext, *, is_meant: bool = True
+) -> Update | None:
+    """End a run whose tool may not be called again, with the repaired call; else return None.
+
+    Args:
+        state: The state.
+        context: The context.
+        is_meant: Whether the same call may be made again on purpose.
+    """
     # The run's own executions decide here; `execute` asks the ledger too.
-    request, outcome = Request(vouch=state["vouch"]), context.outcome_of(state)
-    refusal = may_run((), tool.effect if tool else "", outcome, request)
+    refusal = context.may_repeat(state, state["vouch"], is_meant=is_meant)
     if not isinstance(refusal, Refuse):
         return None
-    last = state["attempts"][-1]
+    current, last = state["current"], state["attempts"][-1]
     detail = _DETAILS[refusal.reason].format(bound(last["text"] or "", 300))
     proposal = {} if current == last["call"] else {"proposal": current}
     return stop_run(refusal.reason, detail, **proposal)
@@ -57,6 +62,7 @@ def stop_refused(state: CorrectionState, context: RunContext) -> Update | None:
 _DETAILS: Final = {
     "refused": "The tool refused, and it is not declared atomic, so a part may have been done: {}",
     "unknown_outcome": "Nobody knows whether the tool did it: {}",
+    "repeated_failure": "The same call has failed already: {}",
 }
 
 

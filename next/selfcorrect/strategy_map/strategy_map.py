@@ -6,6 +6,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, Unpack
 
+from selfcorrect.effects.again import may_pass
 from selfcorrect.errors import MapError
 from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject, is_own
 from selfcorrect.strategy_map.document import (
@@ -140,6 +141,7 @@ class StrategyMap:
 
         found = read(finding, said, lambda each: self.ask_rules(each, tool), **about)
         more = self._complete(finding, found.rules, found.kind, found.category)
+        is_open = may_pass(acts=about.get("acts", False), by_words=found.by_words)
         return {
             **more,
             "paths": found.paths,
@@ -147,7 +149,7 @@ class StrategyMap:
             "retry_after": found.wait,
             "confidence": found.confidence,
             "witness": found.witness,
-            "ladder": more["ladder"] if found.repeats else [],
+            "ladder": more["ladder"] if is_open else [],
         }
 
     def diagnose_faults(

@@ -1,50 +1,47 @@
 """Says whether a returned value is an error, by structure alone."""
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
 from selfcorrect.model import JSON, JsonObject
 
 
-def error_in(value: JSON) -> str | None:
+def error_in(value: JSON, args: JsonObject | None = None) -> str | None:
     """Return the text of an error that came as a value, or None where it is none.
+
+    What repeats an argument of the call is data: a tool that sets a status returns it.
 
     >>> error_in({"error": {"message": "no seat is left"}}), error_in({"error": None, "seats": 2})
     ('no seat is left', None)
+    >>> error_in({"id": 1, "status": "error"}, {"id": 1, "status": "error"})
     """
-    if not isinstance(value, Mapping) or not _is_error(value):
+    given = args or {}
+    if not isinstance(value, Mapping) or value in given.values():
+        return None
+    said = {key: item for key, item in value.items() if key not in given or given[key] != item}
+    if not _is_error(said):
         return None
     return _text(next((value[key] for key in _TEXTS if value.get(key)), value))
-
-
-def value_of_content(content: JSON) -> JSON:
-    """Return what an answer says: an object, where its one text is the JSON of an object.
-
-    >>> value_of_content([{"type": "text", "text": '{"seats": 2}'}]), value_of_content("2 seats")
-    ({'seats': 2}, '2 seats')
-    """
-    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], Mapping):
-        text = content[0].get("text")
-        content = text if isinstance(text, str) else content
-    if isinstance(content, str) and content.startswith("{"):
-        try:
-            return json.loads(content)
-        except (ValueError, RecursionError):
-            return content
-    return content
 
 
 def _is_error(value: JsonObject) -> bool:
     return bool(
         value.get("isError") is True
         or value.get("is_error") is True
-        or value.get("error")
+        or _says_error(value.get("error"))
         or value.get("status") == "error"
         or is_status(value.get("status_code"))
     )
 
 
+def _says_error(item: JSON) -> bool:
+    """Say whether the field `error` holds one: many services fill it in where there is none."""
+    if isinstance(item, Mapping):
+        return item.get("code") != 0 and any(map(_says_error, item.values()))
+    return bool(item) and str(item).strip().casefold() not in _NONE
+
+
+_NONE: Final = ("none", "null")
 _TEXTS: Final = ("error", "message", "detail", "content")
 """Where an error says what is wrong, in this order."""
 

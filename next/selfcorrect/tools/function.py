@@ -52,4 +52,6 @@ def signature_of(fn: Callable[..., Any], name: str) -> tuple[JsonDict, Callable[
         positional, named = bind(args)
         return await fn(*positional, **named)
 
-    return schema, acall if inspect.iscoroutinefunction(target) else call
+    made: Any = acall if inspect.iscoroutinefunction(target) else call
+    made.__wrapped__ = fn
+    return schema, made

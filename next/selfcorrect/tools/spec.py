@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, Final, TypedDict, Unpack, cast
 
 from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
@@ -48,6 +49,7 @@ class ToolSpec:
         verify: Finds out whether a lost call was done.
         receipt: The key of a result, or a function of it, that shows that the call was done.
         fails: Says of a returned value whether it is an error.
+        home: The top-level package of the tool's own code.
         acts: Whether one call more than meant would change something.
         slot: The schema of the arguments as places.
     """
@@ -65,6 +67,7 @@ class ToolSpec:
     verify: Callable[..., Any] | None = None
     receipt: str | Callable[[Any], Any] | None = None
     fails: Callable[[Any], bool] | None = None
+    home: str = ""
     acts: bool = field(init=False, repr=False, compare=False)
     slot: Slot = field(init=False, repr=False, compare=False)
 
@@ -125,6 +128,7 @@ class ToolSpec:
             call,
             effect=effect or UNDECLARED,
             declared=effect is not None,
+            home=_home_of(call),
             **more,
         )
 
@@ -149,6 +153,14 @@ class ToolSpec:
             raise ToolDefinitionError(
                 f"tool {self.name!r}: the schema of its arguments is unusable: {error!s:.400}"
             ) from None
+
+
+def _home_of(call: Any) -> str:
+    """Return the top-level package of the code behind a callable."""
+    found = inspect.unwrap(call) if callable(call) else call
+    while isinstance(found, partial):
+        found = found.func
+    return str(getattr(found, "__module__", None) or "").partition(".")[0]
 
 
 _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
@@ -233,4 +245,7 @@ def _langchain_call(tool: Any) -> Callable[..., Any]:
         return tool.invoke(args)
 
     is_async = getattr(tool, "coroutine", None) and not getattr(tool, "func", None)
-    return acall if is_async else call
+    made: Any = acall if is_async else call
+    # What is behind the tool says where its own code stands.
+    made.__wrapped__ = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or type(tool)
+    return made

@@ -1,0 +1,75 @@
+"""A copy of a LangChain tool that notes what its own code returned or raised.
+
+LangChain makes a message of both: an object becomes text, an exception becomes the words of
+whatever handler stands around the tool. What an execution did is read from what it was.
+"""
+
+from contextvars import ContextVar
+from functools import lru_cache, wraps
+from typing import Any, Final, Protocol
+
+from langchain_core.tools import BaseTool
+
+
+class Listener(Protocol):
+    """Takes note of what the code of a tool came to."""
+
+    def note_value(self, value: Any) -> None:
+        """Take note of what the code returned."""
+
+    def note_error(self, error: BaseException) -> None:
+        """Take note of what the code raised."""
+
+
+LISTENER: Final[ContextVar[Listener | None]] = ContextVar("selfcorrect_listener", default=None)
+"""Who listens to the call that is being made."""
+
+
+def copy_tool(tool: BaseTool) -> BaseTool:
+    """Return a tool that shares everything with another one, and tells the listener."""
+    copy = object.__new__(_listening(type(tool)))
+    # The same fields, not equal ones: a tool may count its calls in itself.
+    for name in BaseTool.__slots__:
+        object.__setattr__(copy, name, getattr(tool, name))
+    return copy
+
+
+@lru_cache(maxsize=256)
+def _listening(kind: type[BaseTool]) -> type[BaseTool]:
+    """Return the class whose tools tell the listener."""
+    inner, ainner = kind._run, kind._arun  # noqa: SLF001 -- what LangChain has a tool define
+
+    # LangChain looks at the signature: some tools take its config.
+    @wraps(inner)
+    def run(self: Any, *args: Any, **options: Any) -> Any:
+        try:
+            value = inner(self, *args, **options)
+        except BaseException as error:
+            _note_error(error)
+            raise
+        return _note_value(value)
+
+    @wraps(ainner)
+    async def arun(self: Any, *args: Any, **options: Any) -> Any:
+        try:
+            value = await ainner(self, *args, **options)
+        except BaseException as error:
+            _note_error(error)
+            raise
+        return _note_value(value)
+
+    metaclass: Any = type(kind)
+    body = {"_run": run, "_arun": arun, "__module__": kind.__module__, "__doc__": kind.__doc__}
+    made: type[BaseTool] = metaclass(kind.__name__, (kind,), body)
+    return made
+
+
+def _note_value(value: Any) -> Any:
+    if (listener := LISTENER.get()) is not None:
+        listener.note_value(value)
+    return value
+
+
+def _note_error(error: BaseException) -> None:
+    if (listener := LISTENER.get()) is not None:
+        listener.note_error(error)
