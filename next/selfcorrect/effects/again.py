@@ -145,19 +145,17 @@ def may_run(
         return _refuse(forbids)
     equal, is_held, is_reworded = list[Record](), False, False
     for record in history:
+        is_same, is_equal = record.key == request.key, record.doubt == request.doubt
+        if is_same and (verdict := _of_same(record)) is not None:
+            return verdict
+        is_held = is_held or (is_equal and record.status == HELD)
         if _is_vouched(record, request):
             continue
-        if record.doubt != request.doubt:
-            is_reworded = is_reworded or in_doubt(record)
-            continue
-        same = record.key == request.key
-        if same and (verdict := _of_same(record)) is not None:
-            return verdict
-        if in_doubt(record):
+        if (is_equal and in_doubt(record)) or (is_same and record.status == Outcome.REFUSED):
             return _refuse(record)
+        is_reworded = is_reworded or in_doubt(record)
         # What is being made side by side counts like what was made before.
-        equal += [record] if record.status in (Outcome.DONE, BEGUN) else []
-        is_held = is_held or record.status == HELD
+        equal += [record] if is_equal and record.status in (Outcome.DONE, BEGUN) else []
     if len(equal) >= (1 if effect == "destructive" else request.equal):
         return Hold(equal)
     return Reworded() if is_reworded and not is_held else Run()
@@ -201,12 +199,10 @@ def gravest(records: Sequence[Record]) -> Record | None:
 
 
 def _of_same(record: Record) -> Verdict | None:
-    """Say what follows from a record of this very call, or None if its status forbids nothing."""
+    """Return the answer for a call that was made, or is being made; nobody can vouch that away."""
     if record.status == Outcome.DONE:
         return Replay(record.value)
-    if record.status == BEGUN and record.alive:
-        return InProgress()
-    return _refuse(record) if record.status == Outcome.REFUSED else None
+    return InProgress() if record.status == BEGUN and record.alive else None
 
 
 def _refuse(record: Record) -> Refuse:

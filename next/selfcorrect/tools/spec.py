@@ -248,4 +248,4 @@ def _langchain_call(tool: Any) -> Callable[..., Any]:
     made: Any = acall if is_async else call
     # What is behind the tool says where its own code stands.
     made.__wrapped__ = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or type(tool)
-    return made
+    return cast("Callable[..., Any]", made)

@@ -1,0 +1,136 @@
+"""One rule in every host: `play`, a graph, an agent and a tool node say the same of a tool."""
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import StructuredTool, ToolException
+from langgraph.graph import START, MessagesState, StateGraph
+
+from selfcorrect import NotDone, Retry, SelfCorrection, ToolSpec, build_graph, on_error
+from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
+from selfcorrect.ledger import MemoryLedger
+from selfcorrect.testing import ScriptedModel, VirtualTime, play, tool_call
+
+CALL = {"to": "ann", "note": "error"}
+
+
+class Answered(Exception):
+    """What a client raises for a status."""
+
+    def __init__(self, status):
+        super().__init__("a text of no weight")
+        self.status_code = status
+
+
+class Declined(Exception):
+    """An error of the tool's own package."""
+
+
+Foreign = type("AutoReconnect", (Exception,), {"__module__": "elsewhere.client"})
+
+ENDS = {
+    "a value": "ok",
+    "an object": {"id": 7, "error": None, "warnings": []},
+    "an error value": {"error": "no seat is left"},
+    "an error value, status error": {"status": "error", "message": "no"},
+    "an error value, 404": {"error": "no such seat", "status_code": 404},
+    "an error value, 503": {"status_code": 503},
+    "an error value, timed_out": {"error": "no answer", "timed_out": True},
+    "an error that says none": {"error": {"code": 0, "message": "OK"}},
+    "an error that is an argument": {"to": "ann", "note": "error"},
+    "a text that looks like an error": '{"error": "no", "status_code": 503}',
+    "a text with a status": "429 rooms match",
+    "NotDone": NotDone("nothing was done"),
+    "ValueError": ValueError("the seat is taken"),
+    "ValueError that speaks of time": ValueError("the request timed out"),
+    "KeyError": KeyError("seat"),
+    "TypeError": TypeError("x"),
+    "a class of the tool's own": Declined("declined"),
+    "another package's": Foreign("closed"),
+    "ToolException": ToolException("no"),
+    "TimeoutError": TimeoutError("no answer"),
+    **{str(status): Answered(status) for status in (400, 404, 408, 409, 422, 500, 503)},
+}
+EFFECTS = {
+    "undeclared": {},
+    "mutating": {"effect": "mutating"},
+    "atomic": {"effect": "mutating", "atomic": True},
+    "destructive": {"effect": "destructive"},
+    "read_only": {"effect": "read_only"},
+}
+
+
+def book_of(end, metadata):
+    """Return a tool that ends like this, as a function of this module."""
+
+    def book(to: str, note: str):
+        """Book."""
+        if isinstance(end, BaseException):
+            raise end
+        return end
+
+    book.metadata = metadata
+    return book
+
+
+def did(trail):
+    return [event["did"] for event in trail if "did" in event]
+
+
+def in_play(book, options):
+    spec = ToolSpec.from_function(book)
+    return did(
+        play([spec], {"call": {"name": "book", "args": CALL}}, time=VirtualTime(), **options)[
+            "trail"
+        ]
+    )
+
+
+def in_graph(book, options):
+    graph = build_graph([ToolSpec.from_function(book)], **options)
+    return did(graph.invoke({"call": {"name": "book", "args": CALL}})["trail"])
+
+
+def in_agent(book, options):
+    events = []
+    middleware = SelfCorrection(on_trail=events.append, **options)
+    tool = StructuredTool.from_function(book, metadata=book.metadata)
+    model = ScriptedModel([tool_call("book", **CALL), "done", "done"])
+    agent = create_agent(model, [tool], middleware=[middleware])
+    agent.invoke({"messages": [HumanMessage("book")]})
+    return did(events[0]["trail"])
+
+
+def in_node(book, options):
+    events = []
+    tool = StructuredTool.from_function(book, metadata=book.metadata)
+    node = SelfCorrectingToolNode([tool], on_trail=events.append, **options)
+    graph = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile()
+    turn = AIMessage("", tool_calls=[{"name": "book", "args": CALL, "id": "c1"}])
+    answers = graph.invoke({"messages": [turn]})["messages"][1:]
+    assert [type(each) for each in answers] == [ToolMessage]
+    return did(events[0]["trail"])
+
+
+HOSTS = (in_play, in_graph, in_agent, in_node)
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+@pytest.mark.parametrize("end", ENDS)
+def test_an_execution_has_one_outcome_in_every_host(end, effect):
+    limits = {"attempts": 1}
+    found = [host(book_of(ENDS[end], EFFECTS[effect]), {"limits": limits}) for host in HOSTS]
+    assert found[0]
+    assert found.count(found[0]) == len(HOSTS), found
+
+
+@pytest.mark.parametrize("decision", [Retry(2), Retry(2, even_if_lost=True)], ids=repr)
+@pytest.mark.parametrize("end", [ValueError("x"), TimeoutError("x"), Answered(503)], ids=repr)
+def test_a_handler_means_the_same_in_every_host(end, decision):
+    handler = on_error(execution_error=lambda _: decision)
+    found = [
+        host(book_of(end, {"effect": "mutating"}), {"on_error": handler, "ledger": MemoryLedger()})
+        for host in HOSTS
+    ]
+    assert len(found[0]) == (3 if decision.even_if_lost or isinstance(end, ValueError) else 1)
+    assert found.count(found[0]) == len(HOSTS), found
