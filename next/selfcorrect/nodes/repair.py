@@ -14,6 +14,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.errors import RemoteError
 from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (
+    Call,
     Change,
     Diagnosis,
     GiveUp,
@@ -26,7 +27,9 @@ from selfcorrect.model import (
 from selfcorrect.models.port import ModelPort
 from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, change_call, note, take
 from selfcorrect.nodes.select_strategy import fault_of
+from selfcorrect.pointer import keys_of
 from selfcorrect.protocols import RepairContext
+from selfcorrect.schema.slot import Slot
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.text import text_of
 from selfcorrect.tools.run import plain
@@ -192,13 +195,14 @@ def _take_answer(
     answer: object, question: JsonDict, state: CorrectionState, context: RunContext
 ) -> Update:
     """Return what a person's answer comes to; one that cannot be used is asked for again."""
-    from selfcorrect.questions import repair_of
+    from selfcorrect.person import repair_of
 
     start = _start(state, context)
     # Only the answer to a question about a doubt vouches, and only for that doubt.
     vouch = (*start.vouch, *({name: each[name] for name in _VOUCH} for each in question["doubts"]))
     is_first = not state["counts"].get("questions")
-    repaired = repair_of(plain(answer), question, start.call, is_first=is_first)
+    place = _place(question["path"], start.call, context)
+    repaired = repair_of(plain(answer), question, start.call, place, is_first=is_first)
     rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
     round_ = take(repaired, rung, replace(start, vouch=vouch))
     last = round_.tried[-1]
@@ -206,6 +210,11 @@ def _take_answer(
         asked = {**question, "problem": last["reason"]}
         return _update(replace(round_, question=asked, vouch=start.vouch), state)
     return _update(replace(round_, counts=count(round_.counts, "questions")), state)
+
+
+def _place(path: str, call: Call, context: RunContext) -> Slot | None:
+    tool, keys = context.tools.get(call.name), keys_of(path)
+    return tool.slot.at(keys) if tool is not None and keys else None
 
 
 _VOUCH: Final = ("key", "outcome")

@@ -14,10 +14,20 @@ from threading import Lock
 from typing import Any, Final
 from zlib import crc32
 
+from selfcorrect.errors import NotDone
+
 FIRST_DAY: Final = date(2024, 1, 1)
 LAST_DAY: Final = date(2027, 12, 31)
 SEATS: Final = {"economy": 60, "business": 12, "first": 4}
 DAILY: Final = {"CDG-LHR", "JFK-LAX"}
+
+
+class MissingItem(NotDone, LookupError):
+    """What the backend raises, before it begins, where a call names something that is not there."""
+
+
+class InvalidDay(NotDone, ValueError):
+    """What the backend raises, before it begins, for a day on which nothing can be booked."""
 
 
 class ServiceError(Exception):
@@ -164,7 +174,7 @@ class World:
                 (booking_id,),
             ).fetchone()
             if found is None:
-                raise LookupError(f"there is no booking {_quote(booking_id)}")
+                raise MissingItem(f"there is no booking {_quote(booking_id)}")
             booking, passengers, cancelled = found
             if cancelled:
                 raise ServiceError(409, f"booking {booking_id} is already cancelled")
@@ -186,13 +196,13 @@ class World:
             step for step in range(-7, 8) if any(each.shift(step).exists() for each in flights)
         ]
         if not steps:
-            raise LookupError("route unavailable")
+            raise MissingItem("route unavailable")
         # What is flown at all is flown every week, so there is a day on either side.
         nearest = min(step for step in steps if step > 0), max(step for step in steps if step < 0)
         days = [day + timedelta(step) for step in sorted(nearest, key=abs)]
         dates = ", ".join(str(each) for each in days if self.clock() <= each <= LAST_DAY)
         way = "return flight" if name == "return_date" else "flight"
-        raise LookupError(f"no {way} from {origin} to {destination} on {day}; nearest: {dates}")
+        raise MissingItem(f"no {way} from {origin} to {destination} on {day}; nearest: {dates}")
 
     def _airports(self, code: str, name: str) -> dict[str, str]:
         """Return the airports that a code stands for, each with its city."""
@@ -206,7 +216,7 @@ class World:
             if known == airport and meant in (airport.casefold(), city.casefold())
         ]
         hint = f"; did you mean {', '.join(codes)}?" if codes else ""
-        raise LookupError(f"unknown airport code {_quote(code)} for {name}{hint}")
+        raise MissingItem(f"unknown airport code {_quote(code)} for {name}{hint}")
 
     def _day(self, text: str, name: str) -> date:
         try:
@@ -214,11 +224,11 @@ class World:
         except (TypeError, ValueError):
             day = None
         if day is None or str(day) != text:
-            raise ValueError(f"{name} must be a date as YYYY-MM-DD, got {_quote(text)}")
+            raise InvalidDay(f"{name} must be a date as YYYY-MM-DD, got {_quote(text)}")
         if day < self.clock():
-            raise ValueError(f"{name} {day} is in the past, today is {self.clock()}")
+            raise InvalidDay(f"{name} {day} is in the past, today is {self.clock()}")
         if day > LAST_DAY:
-            raise ValueError(f"{name} {day} is outside the timetable, which ends {LAST_DAY}")
+            raise InvalidDay(f"{name} {day} is outside the timetable, which ends {LAST_DAY}")
         return day
 
     def _break_once(self, route: str) -> None:

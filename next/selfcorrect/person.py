@@ -1,0 +1,190 @@
+"""What a person's answer comes to: a decision is recognised before any value."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from selfcorrect.likeness import typos
+from selfcorrect.model import (
+    JSON,
+    Call,
+    Change,
+    Changed,
+    GiveUp,
+    JsonDict,
+    JsonObject,
+    Repair,
+    Result,
+    Retry,
+    Safety,
+    Terminal,
+    change_of,
+)
+from selfcorrect.pointer import ARGS, look
+from selfcorrect.schema.slot import Slot
+
+
+def repair_of(
+    answer: Any, question: JsonObject, call: Call, place: Slot | None, *, is_first: bool
+) -> Repair:
+    """Read a person's answer; `GiveUp` says why it cannot be used.
+
+    | answer | does |
+    |---|---|
+    | `{"action": "answer", "value": v}`, or the bare value | puts it where the fault is |
+    | `{"action": "choose", "choice": n}` | takes an option, by index or by value |
+    | `{"action": "approve"}`, or the word | takes the only option, or runs the call as it stands |
+    | `{"action": "edit", "args": {…}}`, or `"call"` | gives arguments, or the whole call, anew |
+    | `{"action": "reject", "reason": "…"}`, the word, or None | ends the run |
+    | `{"action": "respond", "message": "…"}` | answers for the tool, which is not called |
+
+    LangChain's forms count too: `{"type": …}`, alone, in a list, or as `{"decisions": [{…}]}`. A
+    bare word such as "no" is a value only where the place lists it or is a boolean.
+
+    `"question": id` beside the action names the question; only the first question of a run takes
+    an answer without it, so that a double click answers nothing twice.
+
+    Args:
+        answer: What came.
+        question: What was asked.
+        call: The call as it stands.
+        place: The place that the question is about, where it is about one.
+        is_first: Whether it is the first question of the run.
+    """
+    item = _item(answer, question, place)
+    if isinstance(item, GiveUp):
+        return item
+    named = item.get("question")
+    if named != question["id"] and (named is not None or not is_first):
+        return GiveUp("the answer is for another question; name this one by its id")
+    match item["action"]:
+        case "reject":
+            reason = item.get("reason") or item.get("message") or "no reason"
+            return Terminal(f"A person rejected the call: {reason}")
+        case "approve" if not question["options"]:
+            return Retry(1)
+        case "approve" if len(question["options"]) == 1:
+            return _choose(question["options"][0], question, call)
+        case "choose":
+            return _choice(item.get("choice"), question, call)
+        case "answer" if "value" in item:
+            return _set(question["path"], item["value"], call)
+        case "edit":
+            return _edit(item, question, call)
+        case "respond" if "message" in item:
+            return Result(item["message"])
+        case action:
+            return GiveUp(f"the action {action!r:.40} does not answer this question")
+
+
+_ACTIONS: Final = {
+    **{each: each for each in ("approve", "reject", "edit", "choose", "answer", "respond")},
+    # LangGraph's Agent Inbox.
+    "accept": "approve",
+    "ignore": "reject",
+    "response": "respond",
+}
+_WORDS: Final = {
+    **dict.fromkeys(("approve", "approved", "accept", "accepted"), "approve"),
+    **dict.fromkeys(("reject", "rejected", "deny", "denied", "decline", "declined"), "reject"),
+}
+_UNCLEAR: Final = {
+    **dict.fromkeys(("yes", "y", "ok", "okay", "true"), "approve"),
+    **dict.fromkeys(("no", "n", "cancel", "stop", "abort", "false"), "reject"),
+}
+"""Words that decide where no value is asked for; elsewhere they may be meant as either."""
+
+
+def _item(answer: Any, question: JsonObject, place: Slot | None) -> JsonDict | GiveUp:
+    """Return an answer as an object with one of our actions."""
+    if answer is None:
+        return {"action": "reject"}
+    if isinstance(answer, Mapping) and isinstance(answer.get("decisions"), list):
+        answer = answer["decisions"]
+        if len(answer) != 1:
+            return GiveUp(f"this question takes one decision, not {len(answer)}")
+    if isinstance(answer, list) and len(answer) == 1 and _action_of(answer[0]) is not None:
+        answer = answer[0]
+    if (action := _action_of(answer)) is not None:
+        return {**answer, "action": action}
+    if isinstance(answer, str | bool):
+        return _word(answer, question, place)
+    return {"action": "answer", "value": answer}
+
+
+def _action_of(answer: Any) -> str | None:
+    """Return the action that an object names, as we call it; None where it is a value."""
+    if not isinstance(answer, Mapping):
+        return None
+    if "action" in answer and not isinstance(answer["action"], Mapping):
+        said = str(answer["action"])
+        return _ACTIONS.get(said.strip().casefold(), said)
+    return _ACTIONS.get(str(answer.get("type")).strip().casefold())
+
+
+def _word(answer: str | bool, question: JsonObject, place: Slot | None) -> JsonDict | GiveUp:
+    """Tell a decision from a value; where a word may be both, neither is guessed."""
+    word = str(answer).strip().strip(".!'\"`").casefold()
+    listed = [str(each).casefold() for each in (*question["options"], *_choices(place))]
+    decision, value = _WORDS.get(word), {"action": "answer", "value": answer}
+    if not question["path"]:
+        decision = decision or _UNCLEAR.get(word)
+        return value if decision is None else {"action": decision}
+    if decision is not None and word not in listed:
+        return {"action": decision}
+    is_value = word in listed or (place is not None and "boolean" in place.kinds)
+    if decision is None and (is_value or not (word in _UNCLEAR or _is_slip(word))):
+        return value
+    return GiveUp(
+        f"{answer!r:.40} may be a value or a decision; answer with"
+        ' {"action": "answer", "value": …}, {"action": "approve"} or {"action": "reject"}'
+    )
+
+
+def _choices(place: Slot | None) -> tuple[JSON, ...]:
+    return tuple(place.choices or ()) if place is not None else ()
+
+
+def _is_slip(word: str) -> bool:
+    return any(typos(word, each, 1) <= 1 for each in _WORDS)
+
+
+def _choice(choice: Any, question: JsonObject, call: Call) -> Repair:
+    options = question["options"]
+    if isinstance(choice, int) and not isinstance(choice, bool) and 0 <= choice < len(options):
+        return _choose(options[choice], question, call)
+    if choice in options:
+        return _choose(choice, question, call)
+    return GiveUp(f"choose one of {len(options)} options, from 0, or by its value")
+
+
+def _choose(option: JSON, question: JsonObject, call: Call) -> Repair:
+    if isinstance(option, Mapping) and "changes" in option:
+        changes = [change_of(each) for each in option["changes"]]
+        return Changed(_by_person(each.path, each.before, each.after) for each in changes)
+    return _set(question["path"], option, call)
+
+
+def _set(path: str, value: JSON, call: Call) -> Repair:
+    if not path:
+        return GiveUp("the question is about no single place: answer with an edit of the call")
+    return Changed(_by_person(path, look(call, path), value))
+
+
+def _edit(item: JsonObject, question: JsonObject, call: Call) -> Repair:
+    if "value" in item:
+        return _set(question["path"], item["value"], call)
+    new = item.get("call") or item.get("edited_action") or item
+    args = new.get("args") if isinstance(new, Mapping) else None
+    if isinstance(args, Mapping) and isinstance(args.get("args"), Mapping):
+        # The Agent Inbox gives the whole action as arguments.
+        new, args = {"name": args.get("action", call.name), **args}, args["args"]
+    if not isinstance(args, Mapping):
+        return GiveUp("an edit needs `args`, or a `call` with name and args")
+    changes = [_by_person(ARGS, call.args, {**args})]
+    if new.get("name", call.name) != call.name:
+        changes.insert(0, _by_person("/name", call.name, new["name"]))
+    return Changed(changes)
+
+
+def _by_person(path: str, before: JSON, after: JSON) -> Change:
+    return Change(path, before, after, Safety.HUMAN, "a person's answer")
