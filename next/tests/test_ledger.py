@@ -407,7 +407,7 @@ def a_database(path, *statements):
         lambda path: a_database(path, "pragma journal_mode = wal", "create table x (y)"),
         lambda path: a_database(path, "pragma application_id = 7"),
         lambda path: a_database(
-            path, f"pragma application_id = {0x53434C47}", "pragma user_version = 2"
+            path, f"pragma application_id = {0x53434C47}", "pragma user_version = 1"
         ),
     ],
 )

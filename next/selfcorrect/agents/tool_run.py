@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from inspect import iscoroutinefunction
@@ -103,7 +104,9 @@ class ToolRun:
         """Run LangChain's handler with the call as it stands now; return what it returns."""
         self._answer = None
         self.made = {**self.request.tool_call, "name": tool.name, "args": args}
-        return self.handler(self.request.override(tool_call=self.made, tool=tool))
+        # The tool may change its arguments; what was made stays as it was made.
+        own: ToolCall = {**self.made, "args": deepcopy(args)}
+        return self.handler(self.request.override(tool_call=own, tool=tool))
 
     def take(self, answer: Any) -> JSON:
         """Keep what the handler answered; return its value, as the loop reads it.
@@ -226,7 +229,7 @@ def _validate(schema: Any, args: JsonDict) -> None:
     """
     try:
         if hasattr(schema, "model_validate"):
-            schema.model_validate(args)
+            schema.model_validate(deepcopy(args))
     except ValidationError as error:
         raise ArgumentsError(f"the arguments do not fit the tool: {error}") from error
 
