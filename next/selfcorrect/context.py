@@ -3,12 +3,11 @@
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from selfcorrect.effects.again import Record, Request, Verdict, Vouch, may_run
 from selfcorrect.effects.effect import UNDECLARED, acts
-from selfcorrect.effects.equal import call_key, doubt_key, identity_key, theme_key
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers import (
@@ -32,7 +31,7 @@ from selfcorrect.reading.text_call import TextCall
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map.registry import BoundStrategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap
-from selfcorrect.text import quote
+from selfcorrect.text import bound, clean, quote, release, text_of
 from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -163,19 +162,37 @@ class RunContext:
 
     def key_of(self, call: Call) -> str:
         """Return the text that is equal for equal calls."""
-        tool = self.tools.get(call.name)
-        return call_key(call, tool.slot if tool else None)
+        from selfcorrect.effects.equal import call_key
+
+        if (tool := self.tools.get(call.name)) is None:
+            return call_key(call, None)
+        return call_key(replace(call, args=tool.fill(call.args)), tool.slot, tool.bind)
 
     def intent_of(self, state: CorrectionState, call: Call) -> Record:
         """Return what the ledger is told before a tool is called."""
-        given, key = state["given"], self.key_of(call)
+        from selfcorrect.effects.equal import doubt_key, identity_key, theme_key
+
+        given, key, tool = state["given"], self.key_of(call), self.tools[call.name]
+        # Ids are of any type, and 0 is one.
+        home = [each for each in (self.thread, given.get("task_id")) if each not in (None, "")]
         # Without thread and task nothing outlives the run.
-        scope = self.thread or given.get("task_id") or state["run"]
-        identity = identity_key(scope, given.get("message_id") or "", call, key)
-        about = quote(dict(call.args), 500)
-        tool = self.tools.get(call.name)
-        theme = theme_key(scope, call, tool.slot if tool else None)
-        return Record(identity, doubt_key(scope, key), call.name, about=about, theme=theme)
+        scope = [*home, state["run"]][0]
+        stands = [home or scope, given.get("message_id"), given.get("index"), call.id]
+        return Record(
+            identity_key(stands, key),
+            doubt_key(scope, key),
+            call.name,
+            about=quote(dict(call.args), 500),
+            theme=theme_key(scope, call, tool.slot),
+            thread=_id_text(home[:1]),
+            call_id=_id_text([call.id]),
+            request=release(text_of(given.get("request") or ""), 500),
+        )
+
+    def arguments_for(self, state: CorrectionState, call: Call) -> JsonObject:
+        """Return the arguments as the tool gets them, with the key that the runtime fills in."""
+        tool = self.tools[call.name]
+        return tool.fill(call.args, self.intent_of(state, call).key if tool.takes_key else "")
 
     def own_records(self, state: CorrectionState) -> list[Record]:
         """Return the executions of a run as records; what only reads leaves nothing in doubt."""
@@ -206,7 +223,7 @@ class RunContext:
         """Say whether the tool may be called again, as far as the run's own executions say."""
         current = call_of(state["current"])
         tool = self.tools.get(current.name)
-        doubt = "" if is_meant else self.intent_of(state, current).doubt
+        doubt = "" if is_meant or tool is None else self.intent_of(state, current).doubt
         request = Request("", doubt, [Vouch(**each) for each in vouches], is_meant=is_meant)
         return may_run((), tool.effect if tool else UNDECLARED, self.own_records(state), request)
 
@@ -272,6 +289,12 @@ class RunContext:
 
 
 _IN_DOUBT: Final = (Outcome.REFUSED, Outcome.LOST)
+
+
+def _id_text(ids: Iterable[object]) -> str:
+    return "".join(bound(clean(text_of(each)), 200) for each in ids if each is not None)
+
+
 _FAULTS: Final = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
 
 

@@ -93,14 +93,37 @@ def test_order_and_unicode_form_do_not_matter(args):
         assert key(decomposed(composed(args))) == key(composed(args))
 
 
-def test_identity_has_scope_message_and_id_and_doubt_has_none_but_the_scope():
-    call, other = Call("f", {}, "1"), Call("f", {}, "2")
-    same = call_key(call, PLACE)
-    assert identity_key("t", "m", call, same) != identity_key("t", "m", other, same)
-    assert identity_key("t", "m", call, same) != identity_key("t", "n", call, same)
-    assert identity_key("t", "m", call, same) != identity_key("u", "m", call, same)
-    assert doubt_key("t", same) == doubt_key("t", call_key(other, PLACE))
-    assert doubt_key("t", same) != doubt_key("u", same)
+STANDS = [
+    [["t"], "m", None, "1"],
+    [["u"], "m", None, "1"],
+    [["t", "k"], "m", None, "1"],
+    ["t", "m", None, "1"],
+    [["t"], "n", None, "1"],
+    [["t"], None, None, "1"],
+    [["t"], 0, None, "1"],
+    [["t"], "m\x00", None, "1"],
+    [["t"], "m", 0, "1"],
+    [["t"], "m", False, "1"],
+    [["t"], "m", "0", "1"],
+    [["t"], "m", None, 1],
+    [["t"], "m", None, 1.5],
+    [["t"], "m", None, None],
+    [["t"], "m", None, ""],
+    [["t"], "m", None, "\x001"],
+]
+
+
+def test_each_part_of_an_identity_counts_whatever_its_type():
+    same = call_key(Call("f", {}), PLACE)
+    keys = [identity_key(stands, same) for stands in STANDS]
+    assert len(set(keys)) == len(keys)
+    assert identity_key(STANDS[0], same) == keys[0] != identity_key(STANDS[0], "other")
+
+
+def test_a_doubt_has_a_scope_and_no_id():
+    same, other = (call_key(Call("f", {}, each), PLACE) for each in ("1", "2"))
+    assert doubt_key("t", same) == doubt_key("t", other)
+    assert len({doubt_key(scope, same) for scope in ("t", "u", 7, "7", 0)}) == 5
 
 
 LONG, OTHER = "Dear Ann, here is the invoice", "Hello Ann! The invoice is attached"

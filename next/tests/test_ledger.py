@@ -22,6 +22,7 @@ from selfcorrect.effects.again import (
     Request,
     Reworded,
     Run,
+    Vouch,
     may_run,
 )
 from selfcorrect.errors import LedgerError
@@ -41,9 +42,7 @@ def path(tmp_path):
 
 
 def begin(ledger, key, doubt="d", **request):
-    decide = partial(
-        may_run, effect="mutating", outcome=None, request=Request(key, doubt, **request)
-    )
+    decide = partial(may_run, effect="mutating", own=(), request=Request(key, doubt, **request))
     return ledger.begin(Record(key, doubt, "book", about='{"n": 1}'), decide)
 
 
@@ -91,9 +90,7 @@ def test_a_call_of_another_scope_is_not_held_back(ledger):
 
 def test_a_call_in_other_words_is_held_once_after_a_lost_one(ledger):
     def ask(key, doubt):
-        decide = partial(
-            may_run, effect="mutating", outcome=None, request=Request(key=key, doubt=doubt)
-        )
+        decide = partial(may_run, effect="mutating", own=(), request=Request(key=key, doubt=doubt))
         return ledger.begin(Record(key, doubt, "send", theme="invoice"), decide)
 
     assert ask("a", "first") == Run()
@@ -264,7 +261,7 @@ def test_a_killed_process_leaves_a_doubt_at_once(path, start):
     assert [record.key for record in ledger.records(doubts=True)] == ["a"]
     assert begin(ledger, "a") == UNKNOWN
     assert begin(ledger, "b") == UNKNOWN
-    assert begin(ledger, "b", vouch="lost") == Run()
+    assert begin(ledger, "b", vouches=[Vouch("a", "lost")]) == Run()
     assert len(holders(path)) == 1
 
 
@@ -407,7 +404,7 @@ def a_database(path, *statements):
         lambda path: a_database(path, "pragma journal_mode = wal", "create table x (y)"),
         lambda path: a_database(path, "pragma application_id = 7"),
         lambda path: a_database(
-            path, f"pragma application_id = {0x53434C47}", "pragma user_version = 2"
+            path, f"pragma application_id = {0x53434C47}", "pragma user_version = 1"
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from inspect import iscoroutinefunction
@@ -107,7 +108,9 @@ class ToolRun:
         """Run LangChain's handler with the call as it stands now; return what it returns."""
         self._answer, self._returned, self.errors = None, (), []
         self.made = {**self.request.tool_call, "name": tool.name, "args": args}
-        return self.handler(self.request.override(tool_call=self.made, tool=tool))
+        # The tool may change its arguments; what was made stays as it was made.
+        own: ToolCall = {**self.made, "args": deepcopy(args)}
+        return self.handler(self.request.override(tool_call=own, tool=tool))
 
     def take(self, answer: Any, *, acts: bool) -> JSON:
         """Keep what the handler answered; return the tool's own value, as the loop reads it.
@@ -258,7 +261,7 @@ def _validate(schema: Any, args: JsonDict) -> None:
     """
     try:
         if hasattr(schema, "model_validate"):
-            schema.model_validate(args)
+            schema.model_validate(deepcopy(args))
     except ValidationError as error:
         raise ArgumentsError(f"the arguments do not fit the tool: {error}") from error
 

@@ -7,7 +7,7 @@ the same question where there is no call yet: for an error that may pass, and fo
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from selfcorrect.effects.effect import HARMLESS, acts
@@ -35,6 +35,10 @@ class Record:
         by: Who settled a doubt.
         theme: Equal for every call of one scope that asks the same in other words; empty where a
             call has no words of its own.
+        time: When it was begun, in seconds since the epoch, by the ledger.
+        thread: The thread that it belongs to, or the task; empty where there is none.
+        call_id: The id of the call; empty where it has none.
+        request: What the user asked for; secrets cut out.
     """
 
     key: str
@@ -46,6 +50,10 @@ class Record:
     about: str = ""
     by: str | None = None
     theme: str = ""
+    time: float = field(default=0.0, compare=False)
+    thread: str = ""
+    call_id: str = ""
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +128,7 @@ class Refuse:
     """
 
     reason: Literal["refused", "unknown_outcome", "repeated_failure"]
-    key: str = ""
+    key: str = field(default="", compare=False)
 
 
 Verdict: TypeAlias = Run | Replay | Hold | Reworded | InProgress | Refuse

@@ -1,39 +1,62 @@
 """Which calls are equal, and the keys under which a call is remembered."""
 
 import json
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import is_dataclass
+from datetime import UTC, date, datetime, time
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from enum import Enum
 from hashlib import sha256
-from typing import Final
+from types import FunctionType
+from typing import Any, Final
+from uuid import UUID
 
 from selfcorrect.model import ABSENT, JSON, Call, JsonDict, JsonObject
 from selfcorrect.schema.slot import Slot
 
 
-def call_key(call: Call, place: Slot | None) -> str:
+def call_key(call: Call, place: Slot | None, bind: Callable[[JsonDict], Any] | None = None) -> str:
     """Return a text that is equal for calls which ask the same.
 
-    A default left out or named, `5`, `5.0` and `"5"` where a number is wanted, the order of keys
-    and the Unicode form of a text make no difference.
+    A default left out or named, `5`, `5.0` and `"5"` where a number is wanted, two ways to write
+    an instant, the order of keys and the Unicode form of a text make no difference.
+
+    Args:
+        call: The call.
+        place: What the schema says of its arguments.
+        bind: Turns arguments into the values that the tool's function gets, or raises.
 
     >>> number = Slot.of({"properties": {"n": {"type": "integer", "default": 5}}})
     >>> call_key(Call("f", {}), number) == call_key(Call("f", {"n": "5"}), number)
     True
     """
-    return f"{call.name} {_text(_normal(call.args, place))}"
+    try:
+        form = _typed(call.args, bind) if bind else _normal(call.args, place)
+    except Exception:
+        # What its types refuse, or what has no one form, is as equal as the schema says.
+        form = _normal(call.args, place)
+    return _text([call.name, form])
 
 
-def identity_key(scope: str, message: str, call: Call, key: str) -> str:
-    """Return the key of one call that is meant: scope, message, id and equal arguments."""
-    return _digest("identity", scope, message, call.id or "", key)
+def identity_key(stands: Sequence[JSON], key: str) -> str:
+    """Return the key of one call that is meant.
+
+    Args:
+        stands: Where the call stands: its thread and task, its message, its index, its id.
+        key: The key of equal calls.
+    """
+    return _digest("identity", *stands, key)
 
 
-def doubt_key(scope: str, key: str) -> str:
+def doubt_key(scope: JSON, key: str) -> str:
     """Return the key of every call that asks the same in one scope, whatever its id."""
     return _digest("doubt", scope, key)
 
 
-def theme_key(scope: str, call: Call, place: Slot | None) -> str:
+def theme_key(scope: JSON, call: Call, place: Slot | None) -> str:
     """Return the key of every call that asks the same in other words; empty without such words.
 
     An e-mail to the same person with another text has it: what is short is equal.
@@ -43,38 +66,68 @@ def theme_key(scope: str, call: Call, place: Slot | None) -> str:
     is_short = isinstance(blurred, Mapping) and any(each != _WORDS for each in blurred.values())
     if blurred == normal or not is_short:
         return ""
-    return _digest("theme", scope, call.name, _text(blurred))
+    return _digest("theme", scope, call.name, blurred)
 
 
 _WORDS: Final = ("words",)
 _FEW: Final = 3
 """Words from which on a text is free to say the same otherwise."""
+_LETTERS: Final = re.compile(
+    r"[a-z]+://\S+|[\u30a0-\u30ff]+"
+    r"|[\u3005\u3041-\u309f\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
+    r"|[\u0e00-\u109f\u1780-\u17ff]{3}"
+)
+"""Pieces of the scripts that put no space between words; an address is one piece."""
+_MANY: Final = 7
+"""Such pieces from which on a text is no name."""
 
 
 def _blur(value: JSON) -> JSON:
-    """Return a value with a mark in place of each text of several words."""
+    """Return a value with a mark in place of each free text."""
     if isinstance(value, Mapping):
         return {key: _blur(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_blur(item) for item in value]
-    return _WORDS if isinstance(value, str) and len(value.split()) >= _FEW else value
+    return _WORDS if isinstance(value, str) and _is_free(value) else value
 
 
-def _digest(*parts: str) -> str:
-    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def _is_free(text: str) -> bool:
+    is_long = len(text.split()) >= _FEW
+    return is_long or (not text.isascii() and len(_LETTERS.findall(text)) >= _MANY)
+
+
+def _digest(*parts: JSON) -> str:
+    return sha256(_text(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _typed(args: JsonObject, bind: Callable[[JsonDict], Any]) -> JSON:
+    """Return the values of a function in one form."""
+    # The author's validators may change what they are given.
+    one, other = (_form(bind(deepcopy(dict(args)))) for _ in range(2))
+    return one if one == other else _common(one, other)
+
+
+def _common(one: JSON, other: JSON) -> JSON:
+    """Return what is the same whenever it is read: an id or a time may be made anew each time."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return {key: _common(item, other[key]) for key, item in one.items()}
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [_common(*pair) for pair in zip(one, other, strict=True)]
+    return one if one == other else {"": "made anew"}
 
 
 def _normal(value: JSON, place: Slot | None) -> JSON:
+    """Return a value of JSON in one form, by what its schema says."""
+    place = place and _branch(value, place)
     if isinstance(value, Mapping):
-        return _normal_object(value, place and _branch(value, place))
+        return _normal_object(value, place)
     if isinstance(value, list):
         return [_normal(item, _item(place, n)) for n, item in enumerate(value)]
-    if isinstance(value, str):
-        is_number = place is not None and place.view.get("type") in ("integer", "number")
-        number = _number(value) if is_number else None
-        return unicodedata.normalize("NFC", value) if number is None else number
-    # 5.0 and 5 are one number in JSON, but two texts.
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    try:
+        return _form(_read(value, place) if place and isinstance(value, str) else value)
+    except TypeError:
+        # It is no JSON, and no call with it is made.
+        return repr(value)
 
 
 def _normal_object(value: JsonObject, place: Slot | None) -> JSON:
@@ -84,7 +137,7 @@ def _normal_object(value: JsonObject, place: Slot | None) -> JSON:
         inner = place and place.at([str(key)])
         normal = _normal(item, inner)
         if inner is None or inner.default is ABSENT or _text(normal) != _default(inner):
-            made[_normal(key, None)] = normal
+            made[_form(str(key))] = normal
     return made
 
 
@@ -103,14 +156,77 @@ def _item(place: Slot | None, number: int) -> Slot | None:
     return place.at([str(number)])
 
 
-def _branch(value: JsonObject, place: Slot) -> Slot:
+def _branch(value: JSON, place: Slot) -> Slot:
     """Return the alternative of a union that a value belongs to, or the place itself."""
     return next((each for each in place.branches if each.accepts(value)), place)
 
 
-def _number(text: str) -> JSON:
+def _read(text: str, place: Slot) -> Any:
+    """Return the number, instant or id that a text writes; the text itself where it is a text."""
+    is_number = place.kinds and place.kinds <= _NUMBERS
+    read: Any = Decimal if is_number else _FORMATS.get(place.format)
+    # Python cuts off what is finer than a microsecond.
+    if read is None or _FINE.search(text):
+        return text
     try:
-        number = float(text)
-    except ValueError:
-        return None
-    return int(number) if number.is_integer() else number
+        return read(text.upper())
+    except (ValueError, ArithmeticError):
+        return text
+
+
+_NUMBERS: Final = frozenset({"integer", "number"})
+_FORMATS: Final = {
+    "date-time": datetime.fromisoformat,
+    "time": time.fromisoformat,
+    "uuid": UUID,
+}
+_FINE: Final = re.compile(r":\d\d\.\d{6}\d*[1-9]")
+
+
+def _form(value: Any) -> JSON:
+    """Return a value as JSON in one form.
+
+    Raises:
+        TypeError: If it is no value, but an object with a state of its own.
+    """
+    if isinstance(value, Enum):
+        return _form(value.value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    if isinstance(value, int | float | Decimal):
+        exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+        return {"number": str(_EXACT.normalize(exact) or 0)}
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, type | FunctionType):
+        return f"{value.__module__}.{value.__qualname__}"
+    if isinstance(value, list | tuple):
+        return [_form(item) for item in value]
+    if isinstance(value, Mapping):
+        pairs = ((_form(key), _form(item)) for key, item in value.items())
+        return {key if isinstance(key, str) else _text(key): item for key, item in pairs}
+    if isinstance(value, set | frozenset):
+        return {"set": sorted(_text(_form(item)) for item in value)}
+    return {_form(type(value)): _parts(value)}
+
+
+_EXACT: Final = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+
+
+def _parts(value: Any) -> JSON:
+    """Return what an object is made of."""
+    if isinstance(value, time) and value.tzinfo:
+        value = datetime.combine(date(2000, 1, 1), value)
+    if isinstance(value, datetime) and value.tzinfo:
+        return value.astimezone(UTC).isoformat()
+    if is_dataclass(value) or hasattr(type(value), "model_fields"):
+        return _form({**vars(value), **(getattr(value, "model_extra", None) or {})})
+    equal: Any = type(value).__eq__
+    if equal is object.__eq__ or not isinstance(value, Hashable):
+        # Its state may change from call to call, and two of them may say different things.
+        raise TypeError(f"{value!r:.80} is no value")
+    # What pickle writes of it says all of it.
+    parts = value.__reduce_ex__(4)
+    return [_form(list(each) if isinstance(each, Iterator) else each) for each in parts]

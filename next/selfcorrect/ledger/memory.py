@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from threading import Lock
+from time import time
 
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
+from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import LedgerError, unknown_name
 from selfcorrect.model import JSON
 
@@ -36,7 +38,8 @@ class MemoryLedger:
                 self._forget(intent.key)
                 runs = isinstance(verdict, Run)
                 # What this process began, it is still making until it settles it.
-                record = replace(intent, status=BEGUN if runs else HELD, alive=runs)
+                status = BEGUN if runs else HELD
+                record = replace(intent, status=status, alive=runs, time=time())
                 self._records[intent.key] = record
                 for group in _groups(intent):
                     self._by_group.setdefault(group, {})[intent.key] = None
@@ -46,6 +49,7 @@ class MemoryLedger:
         return verdict
 
     def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
+        status = outcome_named(status)
         with self._lock:
             if key not in self._records:
                 raise unknown_key(key, self._records)
@@ -81,3 +85,14 @@ def _groups(record: Record) -> set[str]:
 def unknown_key(key: str, known: Iterable[str]) -> LedgerError:
     """Return the error for a key that no call has."""
     return LedgerError(unknown_name("key of a call", key, list(known)[-200:]))
+
+
+def outcome_named(word: str) -> str:
+    """Return the word of an outcome.
+
+    Raises:
+        LedgerError: If it is none of the four.
+    """
+    if word not in tuple(Outcome):
+        raise LedgerError(f"unknown outcome {word!r}; give one of {', '.join(Outcome)}")
+    return Outcome(word).value

@@ -12,23 +12,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
+from time import time
 from typing import Any, Final
 from uuid import uuid4
 
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
-from selfcorrect.ledger.memory import unknown_key
+from selfcorrect.ledger.memory import outcome_named, unknown_key
 from selfcorrect.model import JSON
 
 _MARK: Final = 0x53434C47
 """`application_id` of a ledger's file."""
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _TABLE: Final = (
     """
     create table calls (
         key text primary key, doubt text not null, tool text not null, status text not null,
-        value text, about text not null, by text, holder text not null, theme text not null
+        value text, about text not null, by text, holder text not null, theme text not null,
+        time real not null, thread text not null, call_id text not null, request text not null
     )
     """,
     "create index calls_by_doubt on calls (doubt)",
@@ -36,7 +38,11 @@ _TABLE: Final = (
     f"pragma application_id = {_MARK}",
     f"pragma user_version = {_FORMAT}",
 )
-_READ: Final = "select key, doubt, tool, status, value, about, by, holder, theme from calls"
+_READ: Final = (
+    "select key, doubt, tool, status, value, about, by, holder, theme, time, thread, call_id,"
+    " request from calls"
+)
+_WRITE: Final = "insert or replace into calls values (?, ?, ?, ?, null, ?, null, ?, ?, ?, ?, ?, ?)"
 
 
 class SqliteLedger:
@@ -65,14 +71,14 @@ class SqliteLedger:
             verdict = decide([self._record(row) for row in rows])
             if isinstance(verdict, Run | Reworded):
                 status = BEGUN if isinstance(verdict, Run) else HELD
-                about = intent.about.encode(errors="replace").decode()
-                database.execute(
-                    "insert or replace into calls values (?, ?, ?, ?, null, ?, null, ?, ?)",
-                    (*keys[:2], intent.tool, status, about, self._own_holder(), intent.theme),
-                )
+                told = (intent.about, intent.thread, intent.call_id, intent.request)
+                about, *more = (text.encode(errors="replace").decode() for text in told)
+                row = (*keys[:2], intent.tool, status, about, self._own_holder(), intent.theme)
+                database.execute(_WRITE, (*row, time(), *more))
         return verdict
 
     def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
+        status = outcome_named(status)
         with self._transaction() as database:
             query = "update calls set status = ?, value = ?, by = ? where key = ?"
             text = json.dumps(value, default=str)
@@ -133,10 +139,10 @@ class SqliteLedger:
         self._holder = self._database = None
 
     def _record(self, row: Sequence[Any]) -> Record:
-        key, doubt, tool, status, text, about, by, holder, theme = row
+        key, doubt, tool, status, text, about, by, holder, *more = row
         alive = status == BEGUN and self._is_alive(holder)
         value = json.loads(text or "null")
-        return Record(key, doubt, tool, status, value, alive, about, by, theme)
+        return Record(key, doubt, tool, status, value, alive, about, by, *more)
 
     def _is_alive(self, holder: str) -> bool:
         # A holder that failed to write is dropped, so what the own one began is still being made.

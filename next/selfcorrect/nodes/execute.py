@@ -49,7 +49,8 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
     if not context.is_async:
         check_sync(tool)
     if tool.call is None:
-        return {"outcome": "done", "result": call_json(call), "findings": []}
+        own = replace(call, args=tool.strip(call.args))
+        return {"outcome": "done", "result": call_json(own), "findings": []}
     if not tool.acts:
         # What only reads is asked again: an answer from memory would be an old one.
         return await _call_tool(state, context, call, tool)
@@ -137,7 +138,7 @@ async def _call_tool(
 ) -> Update:
     started = context.clock.monotonic()
     try:
-        is_async, args = context.is_async, call.args
+        is_async, args = context.is_async, context.arguments_for(state, call)
         returned = await arun_tool(tool, args) if is_async else run_tool(tool, args)
         value, has_receipt = _read(tool, returned, args)
     except GraphSetupError:

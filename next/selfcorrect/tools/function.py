@@ -9,8 +9,10 @@ from selfcorrect.errors import ArgumentsError, ToolDefinitionError
 from selfcorrect.model import JsonDict
 
 
-def signature_of(fn: Callable[..., Any], name: str) -> tuple[JsonDict, Callable[..., Any]]:
-    """Return the schema of a function's arguments, and the function as one of JSON arguments.
+def signature_of(
+    fn: Callable[..., Any], name: str
+) -> tuple[JsonDict, Callable[..., Any], Callable[[JsonDict], Any]]:
+    """Return the schema of a function's arguments, the function as one of JSON, and the way there.
 
     Raises:
         ToolDefinitionError: If an annotation has no JSON Schema.
@@ -54,4 +56,4 @@ def signature_of(fn: Callable[..., Any], name: str) -> tuple[JsonDict, Callable[
 
     made: Any = acall if inspect.iscoroutinefunction(target) else call
     made.__wrapped__ = fn
-    return schema, made
+    return schema, made, bind

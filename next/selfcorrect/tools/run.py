@@ -5,15 +5,18 @@ import contextvars
 import inspect
 import math
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from datetime import date, time
 from enum import Enum
+from itertools import islice
 from threading import Thread
 from typing import Any, Final, TypeVar
 
-from selfcorrect.errors import GraphSetupError, ToolDefinitionError
+from selfcorrect.errors import GraphSetupError, NotDone, ResultError, ToolDefinitionError
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.text import text_of
 from selfcorrect.tools.spec import ToolSpec
@@ -31,9 +34,9 @@ def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
     check_sync(tool)
     if tool.timeout is None:
         # The tool runs in the caller's own thread, as it would without us.
-        value = _call_of(tool)(**args)
+        value = _value_of(_call_of(tool), args)
     else:
-        future = start_thread(f"tool {tool.name}", _call_of(tool), **args)
+        future = start_thread(f"tool {tool.name}", _value_of, _call_of(tool), args)
         try:
             value = future.result(tool.timeout)
         except TimeoutError:
@@ -69,9 +72,46 @@ async def arun_tool(tool: ToolSpec, args: JsonObject) -> Any:
 async def _answer(tool: ToolSpec, args: JsonObject) -> Any:
     call = _call_of(tool)
     if inspect.iscoroutinefunction(call):
-        return await call(**args)
-    value = await asyncio.wrap_future(start_thread(f"tool {tool.name}", _call_of(tool), **args))
-    return await value if inspect.isawaitable(value) else value
+        return await _await(call(**deepcopy(args)))
+    future = start_thread(f"tool {tool.name}", _value_of, call, args)
+    return await _await(await asyncio.wrap_future(future))
+
+
+def _value_of(call: Callable[..., Any], args: JsonObject) -> Any:
+    """Call a tool with copies of its arguments; what it makes later is waited for here."""
+    # What the tool does to them must not reach the state, the report or the next attempt.
+    value = call(**deepcopy(args))
+    if isinstance(value, Future):
+        value = value.result()
+    return _take_all(value) if isinstance(value, Iterator) else value
+
+
+def _take_all(parts: Iterator[Any]) -> list[Any]:
+    with _as_result():
+        if len(taken := list(islice(parts, _MOST_PARTS))) < _MOST_PARTS:
+            return taken
+        raise ValueError(f"it has {_MOST_PARTS} parts or more")
+
+
+@contextmanager
+def _as_result() -> Iterator[None]:
+    """Let errors of a value that is made late refuse nothing: the tool has returned."""
+    try:
+        yield
+    except NotDone:
+        raise
+    except Exception as error:
+        raise ResultError(f"the result cannot be read: {text_of(error)}") from error
+
+
+async def _await(value: Any) -> Any:
+    """Wait for a value that is still being made."""
+    while inspect.isawaitable(value) or isinstance(value, Future):
+        value = await (asyncio.wrap_future(value) if isinstance(value, Future) else value)
+    if isinstance(value, AsyncIterable):
+        with _as_result():
+            return [part async for part in value]
+    return value
 
 
 async def _in_time(tool: ToolSpec, args: JsonObject) -> Any:
@@ -121,6 +161,8 @@ def _late(tool: ToolSpec) -> TimeoutError:
     return TimeoutError(f"{tool.name} gave no answer within {tool.timeout:g} seconds")
 
 
+_MOST_PARTS: Final = 1_000_000
+"""Of a generator: one without an end must not fill the memory."""
 _DEPTH: Final = 64
 _CUT: Final = "…"
 """Stands for a value inside itself, for what is nested too deep, and for what has no end."""
@@ -181,6 +223,10 @@ def _parts(value: Any) -> Any:
         return value
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: getattr(value, each.name) for each in fields(value)}
+    if inspect.isawaitable(value) or isinstance(value, AsyncIterable | Future):
+        raise ResultError(f"a {type(value).__name__} in it is still being made")
+    if isinstance(value, Iterator):
+        return _take_all(value)
     return list(value) if isinstance(value, Iterable) else text_of(value)
 
 

@@ -13,6 +13,7 @@ from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
 from selfcorrect.errors import ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
 from selfcorrect.model import JSON, Finding, JsonDict, JsonObject
+from selfcorrect.names import same_words
 from selfcorrect.schema.check import Validator, check_arguments
 from selfcorrect.schema.slot import Slot
 from selfcorrect.strategy_map.document import ToolEffect
@@ -50,6 +51,10 @@ class ToolSpec:
         receipt: The key of a result, or a function of it, that shows that the call was done.
         fails: Says of a returned value whether it is an error.
         home: The top-level package of the tool's own code.
+        bind: Turns JSON arguments into the values that its function gets, or raises; None: only
+            the schema is known.
+        takes_key: Whether it has the argument `idempotency_key`, which the runtime fills in: one
+            key for all executions of a call. No model sees it.
         acts: Whether one call more than meant would change something.
         slot: The schema of the arguments as places.
     """
@@ -68,6 +73,8 @@ class ToolSpec:
     receipt: str | Callable[[Any], Any] | None = None
     fails: Callable[[Any], bool] | None = None
     home: str = ""
+    bind: Callable[[JsonDict], Any] | None = None
+    takes_key: bool = False
     acts: bool = field(init=False, repr=False, compare=False)
     slot: Slot = field(init=False, repr=False, compare=False)
 
@@ -91,9 +98,9 @@ class ToolSpec:
         from selfcorrect.tools.function import signature_of
 
         name = str(options.get("name") or getattr(fn, "__name__", type(fn).__name__))
-        parameters, call = signature_of(fn, name)
+        parameters, call, bind = signature_of(fn, name)
         schema = {"name": name, "description": inspect.getdoc(fn), "parameters": parameters}
-        return cls.from_schema(schema, call, **_with_metadata(fn, options))
+        return replace(cls.from_schema(schema, call, **_with_metadata(fn, options)), bind=bind)
 
     @classmethod
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
@@ -101,7 +108,8 @@ class ToolSpec:
         found = tool.tool_call_schema
         parameters = found if isinstance(found, dict) else found.model_json_schema()
         schema = {"name": tool.name, "description": tool.description, "parameters": parameters}
-        return cls.from_schema(schema, _langchain_call(tool), **_with_metadata(tool, options))
+        spec = cls.from_schema(schema, _langchain_call(tool), **_with_metadata(tool, options))
+        return replace(spec, bind=getattr(found, "model_validate", None))
 
     @classmethod
     def from_schema(
@@ -119,26 +127,38 @@ class ToolSpec:
         if not isinstance(name, str) or not name:
             raise ToolDefinitionError(f'a tool needs a "name": {schema!r:.80}')
         parameters = next((inner[key] for key in _PARAMETERS if inner.get(key)), _NO_PARAMETERS)
+        shown = _without_key(parameters)
         effect: Any = options.pop("effect", None) or inner.get("effect")
         more: Any = options
         return cls(
             name,
             inner.get("description") or "",
-            parameters,
+            shown,
             call,
             effect=effect or UNDECLARED,
             declared=effect is not None,
             home=_home_of(call),
+            takes_key=shown is not parameters,
             **more,
         )
 
     def is_valid(self, args: JSON) -> bool:
         """Say whether arguments fit the schema as they stand."""
-        return self.slot.accepts(args)
+        return self.slot.accepts(self.strip(args))
 
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments."""
-        return check_arguments(args, self.validator)
+        return check_arguments(self.strip(args), self.validator)
+
+    def strip(self, args: JSON) -> JSON:
+        """Return arguments without the key that only the runtime fills in."""
+        if not self.takes_key or not isinstance(args, Mapping):
+            return args
+        return {name: item for name, item in args.items() if not same_words(name, KEY)}
+
+    def fill(self, args: JsonObject, key: str = "0" * 32) -> JsonObject:
+        """Return arguments as the tool gets them: the key is the runtime's, whoever wrote one."""
+        return {**self.strip(args), KEY: key} if self.takes_key else args
 
     @property
     def validator(self) -> Validator:
@@ -163,8 +183,19 @@ def _home_of(call: Any) -> str:
     return str(getattr(found, "__module__", None) or "").partition(".")[0]
 
 
+KEY: Final = "idempotency_key"
 _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
 _NO_PARAMETERS: Final = {"type": "object", "properties": {}}
+
+
+def _without_key(parameters: JsonObject) -> JsonObject:
+    """Return the schema without the argument that the runtime fills in."""
+    known = parameters.get("properties")
+    if not isinstance(known, Mapping) or KEY not in known:
+        return parameters
+    properties = {name: each for name, each in known.items() if name != KEY}
+    required = [name for name in parameters.get("required", ()) if name != KEY]
+    return {**parameters, "properties": properties, "required": required}
 
 
 MCP_HINTS: Final = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"))
@@ -238,11 +269,15 @@ def _langchain_call(tool: Any) -> Callable[..., Any]:
         silent = {"handle_tool_error": False, "handle_validation_error": False}
         tool = tool.model_copy(update=silent)
 
+    def wrap(args: JsonDict) -> JsonDict:
+        # Arguments alone may look like a call, and LangChain would run what they say.
+        return {"type": "tool_call", "name": tool.name, "args": args, "id": None}
+
     async def acall(**args: Any) -> Any:
-        return await tool.ainvoke(args)
+        return await tool.ainvoke(wrap(args))
 
     def call(**args: Any) -> Any:
-        return tool.invoke(args)
+        return tool.invoke(wrap(args))
 
     is_async = getattr(tool, "coroutine", None) and not getattr(tool, "func", None)
     made: Any = acall if is_async else call
