@@ -10,6 +10,7 @@ from concurrent.futures import Future, as_completed
 from dataclasses import replace
 from itertools import count
 from typing import Any, Final, TypeAlias
+from uuid import uuid4
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
@@ -22,7 +23,7 @@ from selfcorrect.effects.again import may_start_over
 from selfcorrect.effects.effect import UNDECLARED
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.graph import GraphNode
+from selfcorrect.graph import SCOPE, GraphNode
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.report import ADVICE, FailureReport
@@ -172,7 +173,7 @@ class _Combination(Runnable[Any, Any]):
         self._run, self._arun = run, arun
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:  # noqa: A002
-        return self._call_with_config(self._run, input, config, **options)
+        return self._call_with_config(self._run, input, _in_scope(config), **options)
 
     async def ainvoke(
         self,
@@ -180,7 +181,14 @@ class _Combination(Runnable[Any, Any]):
         config: RunnableConfig | None = None,
         **options: Any,
     ) -> Any:
-        return await self._acall_with_config(self._arun, input, config, **options)
+        return await self._acall_with_config(self._arun, input, _in_scope(config), **options)
+
+
+def _in_scope(config: RunnableConfig | None) -> RunnableConfig:
+    """Return the config with a scope: what one graph lost, no other graph of the run does again."""
+    given = config or {}
+    inner = given.get("configurable") or {}
+    return {**given, "configurable": {SCOPE: uuid4().hex, **inner}}
 
 
 def _in_order(

@@ -91,6 +91,7 @@ class RunContext:
         is_async: Whether the run is hosted by async code.
         ask: Asks a person; None where nobody can be asked.
         thread: The host's thread, or None.
+        scope: What stands in for thread and task where several graphs run for one purpose.
         texts: What was read in the last texts, by text and by why the model stopped.
     """
 
@@ -111,6 +112,7 @@ class RunContext:
     is_async: bool = False
     ask: Callable[[JSON], Any] | None = None
     thread: str | None = None
+    scope: str | None = None
     texts: "dict[tuple[str, str | None], Chosen | NoCall | Unreadable]" = field(
         default_factory=dict
     )
@@ -176,7 +178,7 @@ class RunContext:
         # Ids are of any type, and 0 is one.
         home = [each for each in (self.thread, given.get("task_id")) if each not in (None, "")]
         # Without thread and task nothing outlives the run.
-        scope = [*home, state["run"]][0]
+        scope = [*home, self.scope or state["run"]][0]
         stands = [home or scope, given.get("message_id"), given.get("index"), call.id]
         return Record(
             identity_key(stands, key),

@@ -19,6 +19,8 @@ from selfcorrect.setup import Loop, Options, build_loop
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
 from selfcorrect.step import run_step
 
+SCOPE: Final = "selfcorrect_scope"
+"""The key of what stands in for a thread, where several graphs run for one purpose."""
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 """LangGraph's key for the checkpointer in force, a parent graph's included."""
 
@@ -80,6 +82,7 @@ def _host(context: RunContext, config: RunnableConfig | None, *, is_async: bool)
         # An interrupt without a checkpointer could never be answered.
         ask=interrupt if configurable.get(_CHECKPOINTER) is not None else None,
         thread=None if thread is None else str(thread),
+        scope=configurable.get(SCOPE),
     )
 
 

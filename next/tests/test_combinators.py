@@ -14,6 +14,7 @@ from langgraph.types import Command
 
 from selfcorrect import CorrectionFailed, ErrorRule, GraphSetupError, ToolSpec, build_graph
 from selfcorrect.combinators import first_of, loop_until, speculative
+from selfcorrect.ledger import MemoryLedger
 
 GIVEN = {"call": {"name": "t", "args": {"q": 1}}}
 UNCLEAR = {"call": {"name": "t", "args": {"day": "03/04/2026"}}}
@@ -351,3 +352,25 @@ def test_a_combination_is_a_node_that_streams_and_gets_the_config(run):
     steps = [node for _, step in outer.stream(GIVEN, THREAD, subgraphs=True) for node in step]
     assert steps == ["plan", "execute", "inner"]
     assert "inner" in outer.get_graph(xray=True).draw_mermaid()
+
+
+@pytest.mark.parametrize("effect", ["mutating", "destructive"])
+def test_what_one_graph_lost_no_other_run_of_the_combination_does_again(effect):
+    ledger, made = MemoryLedger(), []
+
+    def pay(n: int) -> str:
+        """Pay."""
+        made.append(n)
+        if len(made) == 1:
+            raise TimeoutError("no answer")
+        return "paid"
+
+    def given(number):
+        return {"call": {"name": "pay", "args": {"n": 1}, "id": str(number)}}
+
+    graphs = [build_graph([ToolSpec.from_function(pay, effect=effect)], ledger=ledger)] * 2
+    whole = first_of(*graphs, may_repeat=True)
+    assert whole.invoke(given(1))["failure"]["reason"] == "unknown_outcome"
+    assert made == [1]
+    # Another run of the combination is another purpose.
+    assert whole.invoke(given(1))["result"] == "paid"

@@ -16,7 +16,8 @@ from langchain_core.tools import ToolException
 
 from selfcorrect import NotDone
 from selfcorrect.diagnosis.facts import reported_error
-from selfcorrect.effects.outcome import Outcome, outcome_of, with_doubt
+from selfcorrect.effects.failure import outcome_of
+from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import ResultError, ToolReportedError
 from selfcorrect.model import ErrorKind
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
-from selfcorrect.effects.outcome import (
+from selfcorrect.effects.failure import (
     TIMEOUT_FIELDS,
     chain,
     field_of,

@@ -18,7 +18,7 @@ from selfcorrect.effects.again import (
     Vouch,
     may_run,
 )
-from selfcorrect.effects.outcome import Outcome, outcome_of, with_doubt
+from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import GraphSetupError, NotDone, ResultError
 from selfcorrect.limits import count
 from selfcorrect.model import (
@@ -172,6 +172,8 @@ def _outcome_of(
 
     The words of an error never make a doubt smaller.
     """
+    from selfcorrect.effects.failure import outcome_of
+
     is_declared = tool.declared and tool.acts
     outcome = outcome_of(error, atomic=tool.atomic, declared=is_declared, home=tool.home)
     if not is_declared or outcome is Outcome.LOST or isinstance(error, NotDone):

@@ -1,0 +1,268 @@
+"""What an execution did that raised: the layers of its error, their statuses and codes."""
+
+import builtins
+import re
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any, Final
+
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import NotDone, ToolReportedError
+
+
+def outcome_of(
+    error: BaseException, *, atomic: bool, declared: bool = False, home: str = ""
+) -> Outcome:
+    """Say what an execution did that raised.
+
+    Args:
+        error: What left the tool.
+        atomic: Whether the tool takes one step, so that what it refused it did not do.
+        declared: Whether the tool is declared to act; then what is not known to be a refusal is
+            lost.
+        home: The top-level package of the tool's own code.
+    """
+    if isinstance(error, NotDone):
+        return Outcome.NOT_DONE
+    layers = list(chain(error, hidden=True))
+    if not isinstance(error, Exception) or len(layers) >= _MOST_LAYERS:
+        return Outcome.LOST
+    if any(map(_is_lost, layers)):
+        return Outcome.LOST
+    # What a handler's message tells of is the error that it was made of.
+    root = error.__cause__ if isinstance(error, ToolReportedError) else None
+    if declared and not all(_is_refusal(each, home, root or error) for each in layers):
+        return Outcome.LOST
+    unclear = any(not _UNCLEAR.isdisjoint(statuses_of(each)) for each in layers)
+    return Outcome.NOT_DONE if atomic and not unclear else Outcome.REFUSED
+
+
+def chain(error: BaseException, *, hidden: bool = False) -> Iterator[BaseException]:
+    """Yield an exception, what it is a group of, and what led to it; at most `_MOST_LAYERS`.
+
+    With `hidden` also what `from None` hides: a plain sentence over a timeout is still a timeout.
+    """
+    found, seen = [error], {id(error)}
+    for at in range(_MOST_LAYERS):
+        if at == len(found):
+            return
+        current = found[at]
+        yield current
+        inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
+        cause = field_of(current, "__cause__")
+        if cause is None and (hidden or not field_of(current, "__suppress_context__")):
+            cause = field_of(current, "__context__")
+        for each in (*inner, cause):
+            if isinstance(each, BaseException) and id(each) not in seen:
+                seen.add(id(each))
+                found.append(each)
+
+
+_MOST_LAYERS: Final = 16
+
+
+def status_of(error: object) -> int | None:
+    """Return the first HTTP status that an exception carries, or None."""
+    return next(statuses_of(error), None)
+
+
+def statuses_of(error: object) -> Iterator[int]:
+    """Yield the HTTP status of an exception and of each part of it that has one.
+
+    A code of JSON-RPC, as clients of MCP raise it, counts as the status that says the same.
+    """
+    response = field_of(error, "response")
+    yield from filter(None, map(_status_in, (error, response, field_of(error, "error"))))
+    for holder, name in ((error, "resp"), (response, "error"), (response, "ResponseMetadata")):
+        if (status := _status_in(field_of(holder, name))) is not None:
+            yield status
+
+
+def protocol_code(error: object) -> str | None:
+    """Return the SQLSTATE of an exception, or the name of its gRPC code."""
+    for name in ("sqlstate", "pgcode"):
+        if isinstance(value := field_of(error, name), str) and len(value) == 5:
+            return value
+    code = field_of(error, "code")
+    try:
+        found = field_of(code(), "name") if callable(code) else None
+    except Exception:
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _status_in(holder: object) -> int | None:
+    for name in _STATUS_FIELDS:
+        value = _whole_number(field_of(holder, name))
+        # A status below 100 is an exit code or a count; so may be a mere code that is no error's.
+        if value is not None and (400 if name == "code" else 100) <= value < 600:
+            return value
+        if value is not None and value in _JSON_RPC:
+            return _REFUSED_REQUESTS.get(value, 500)
+    return None
+
+
+def _whole_number(value: Any) -> int | None:
+    """Read a number as clients give it: an `HTTPStatus`, 502.0, "502", "502 Bad Gateway"."""
+    try:
+        if isinstance(value, str):
+            return int(value.split()[0]) if _STATUS_TEXT.match(value) else None
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return int(value) if is_number else None
+    except Exception:  # a class of numbers may raise anything
+        return None
+
+
+def field_of(holder: object, name: str) -> Any:
+    """Return a field or a key of a foreign object, or None where none can be read."""
+    try:
+        found = getattr(holder, name, None)
+        if found is None and hasattr(type(holder), "get"):
+            found = holder.get(name)  # type: ignore[attr-defined]
+    except BaseException:  # a property may raise anything
+        return None
+    return found
+
+
+_STATUS_FIELDS: Final = (
+    "status_code",
+    "status",
+    "http_status",
+    "statusCode",
+    "HTTPStatusCode",
+    "code",
+)
+_STATUS_TEXT: Final = re.compile(r"\s*\d{3}(?:\s|$)", re.ASCII)
+
+_JSON_RPC: Final = range(-32768, -31999)
+"""The reserved codes; most of them leave open whether the request was carried out."""
+_REFUSED_REQUESTS: Final = {-32700: 400, -32600: 400, -32601: 404, -32602: 422, -32002: 404}
+_NO_ANSWER: Final = frozenset({408, 499})
+_UNCLEAR: Final = frozenset({409, 412, 424})
+"""Statuses that may speak of an equal request before, or of a part of this one."""
+
+_PROGRAMMING: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    MemoryError,
+    NameError,
+    NotImplementedError,
+    RecursionError,
+    ReferenceError,
+    SyntaxError,
+    SystemError,
+    TypeError,
+    UnicodeError,
+)
+_FILES: Final = (
+    FileExistsError,
+    FileNotFoundError,
+    IsADirectoryError,
+    NotADirectoryError,
+    PermissionError,
+)
+"""Errors of the operating system that answer; any other may be a connection that broke."""
+_NO_ANSWER_NAMES: Final = (
+    "Timeout",
+    "TimeoutError",
+    "TimeoutException",
+    "TimeoutExpired",
+    "BrokenExecutor",
+    "ConnectError",
+    "ConnectionError",
+    "ConnectionClosed",
+    "JSONDecodeError",
+    "PayloadError",
+    "RpcError",
+    "NetworkError",
+    "TransportError",
+    "ProtocolError",
+    "IncompleteRead",
+    "Unavailable",
+    "OperationalError",
+    "InterfaceError",
+    "BrokenResourceError",
+    "ClosedResourceError",
+)
+"""How the classes end that clients raise where no answer came."""
+
+
+def _is_lost(error: BaseException) -> bool:
+    # A status is an answer, so it says more than the class that carries it.
+    # One below 400 comes from a request that was taken, and of what followed nothing is known.
+    if statuses := list(statuses_of(error)):
+        return any(not 400 <= each < 500 or each in _NO_ANSWER for each in statuses)
+    if any(field_of(error, name) is True for name in TIMEOUT_FIELDS):
+        return True
+    if _refuses_by_code(error):
+        return False
+    if isinstance(error, OSError):
+        return not isinstance(error, _FILES)
+    if not isinstance(error, Exception) or isinstance(error, _PROGRAMMING):
+        return True
+    return any(base.__name__.endswith(_NO_ANSWER_NAMES) for base in type(error).__mro__)
+
+
+TIMEOUT_FIELDS: Final = ("timed_out", "timedOut", "is_timeout", "timeout")
+
+
+def _refuses_by_code(error: BaseException) -> bool:
+    code = protocol_code(error) or ""
+    return code in _REFUSED_GRPC or (len(code) == 5 and code[:2] in _REFUSED_SQL)
+
+
+_REFUSED_SQL: Final = ("22", "23", "42", "44")
+"""Classes of SQLSTATE (ISO/IEC 9075) of a statement that changed nothing."""
+_REFUSED_GRPC: Final = frozenset(
+    {
+        "INVALID_ARGUMENT",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "UNAUTHENTICATED",
+        "FAILED_PRECONDITION",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+    }
+)
+_REFUSED_NAMES: Final = frozenset(
+    {
+        "ToolException",
+        # PEP 249: the statement was answered, and it changed nothing.
+        "IntegrityError",
+        "DataError",
+        "ProgrammingError",
+        "NotSupportedError",
+    }
+)
+
+
+def _is_refusal(layer: BaseException, home: str, error: BaseException) -> bool:
+    """Say whether a layer of an error, none of which is lost, shows that the tool refused."""
+    if next(statuses_of(layer), None) is not None or _refuses_by_code(layer):
+        return True
+    if isinstance(layer, ToolReportedError) and layer.__cause__ is not None:
+        return True
+    kind = type(layer)
+    if field_of(layer, "is_refusal") is True or any(
+        base.__name__ in _REFUSED_NAMES for base in kind.__mro__
+    ):
+        return True
+    if kind.__module__ != builtins.__name__:
+        # What comes out of another package may have come from its connection.
+        return kind.__module__.partition(".")[0] == home
+    if layer is not error:
+        return True
+    is_slip = isinstance(layer, KeyError | IndexError | OSError)
+    return not is_slip and _home_of(layer.__traceback__) == home
+
+
+def _home_of(trace: TracebackType | None) -> str | None:
+    """Return the top-level package of the code that raised."""
+    name = None
+    while trace is not None:
+        name, trace = trace.tb_frame.f_globals.get("__name__"), trace.tb_next
+    return name.partition(".")[0] if isinstance(name, str) else None
