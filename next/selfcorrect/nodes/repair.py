@@ -16,18 +16,21 @@ from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (
     Call,
     Change,
+    Changed,
     Diagnosis,
     GiveUp,
     JsonDict,
+    Retry,
     Safety,
     call_json,
     call_of,
     change_json,
 )
 from selfcorrect.models.port import ModelPort
+from selfcorrect.nodes.plan import check_call
 from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, change_call, note, take
 from selfcorrect.nodes.select_strategy import fault_of
-from selfcorrect.pointer import keys_of
+from selfcorrect.pointer import apply, keys_of
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.slot import Slot
 from selfcorrect.state import CorrectionState, Update
@@ -203,6 +206,10 @@ def _take_answer(
     is_first = not state["counts"].get("questions")
     place = _place(question["path"], start.call, context)
     repaired = repair_of(plain(answer), question, start.call, place, is_first=is_first)
+    if isinstance(repaired, Changed) and _stays(start.call, repaired):
+        repaired = Retry(1)
+    if isinstance(repaired, Retry) and (wrong := check_call(start.call, context)) is not None:
+        repaired = GiveUp(f"the call cannot run as it stands: {wrong['findings'][0]['text']}")
     rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
     round_ = take(repaired, rung, replace(start, vouch=vouch))
     last = round_.tried[-1]
@@ -210,6 +217,14 @@ def _take_answer(
         asked = {**question, "problem": last["reason"]}
         return _update(replace(round_, question=asked, vouch=start.vouch), state)
     return _update(replace(round_, counts=count(round_.counts, "questions")), state)
+
+
+def _stays(call: Call, answer: Changed) -> bool:
+    """Say whether a person edits a call into what it is."""
+    try:
+        return apply(call, answer.changes) == call
+    except LookupError:
+        return False
 
 
 def _place(path: str, call: Call, context: RunContext) -> Slot | None:

@@ -1,0 +1,147 @@
+"""What each answer of a person comes to, by question: a decision is never taken for a value."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from pydantic import Field, WithJsonSchema
+
+from selfcorrect import ToolSpec, build_graph
+
+TABLE = Path(__file__).parent / "data" / "answers.txt"
+Day = Annotated[str, WithJsonSchema({"type": "string", "format": "date"})]
+CALL = {"to": "ann", "day": "2027-04-03", "seats": 2}
+QUESTIONS = {
+    "a text is missing": {"day": "2027-04-03", "seats": 2},
+    "a day with two meanings": {**CALL, "day": "03/04/2027"},
+    "a listed word": {**CALL, "kind": "neither"},
+    "a boolean": {**CALL, "urgent": "perhaps"},
+    "a change that is not allowed": {**CALL, "seats": 12},
+    "one more equal call": CALL,
+}
+ANSWERS = [
+    "approve",
+    "Approve",
+    " APPROVED. ",
+    "accept",
+    "reject",
+    "Reject",
+    " DENIED! ",
+    "decline",
+    "aprove",
+    "yes",
+    "Yes.",
+    "no",
+    "NO",
+    "cancel",
+    "ok",
+    True,
+    False,
+    {"type": "approve"},
+    {"type": "reject", "message": "not today"},
+    {"type": "edit", "edited_action": {"name": "mail", "args": CALL}},
+    {"type": "respond", "message": "sent by hand"},
+    {"type": "accept", "args": None},
+    [{"type": "ignore", "args": None}],
+    {"decisions": [{"type": "approve"}]},
+    {"decisions": [{"type": "reject"}]},
+    {"decisions": [{"type": "approve"}, {"type": "approve"}]},
+    {"action": "approve"},
+    {"action": "reject", "reason": "not today"},
+    {"action": "choose", "choice": 0},
+    {"action": "choose", "choice": 7},
+    {"action": "edit", "args": CALL},
+    {"action": "edit", "args": "all"},
+    {"action": "answer", "value": "approve"},
+    {"action": "answer", "value": "bob"},
+    {"action": "fly"},
+    "bob",
+    "2027-03-04",
+    "3 April 2027",
+    5,
+    [],
+    {"to": "bob"},
+]
+
+
+def mailer():
+    """Return a tool that sends mail, and the mails that it sent."""
+    sent = []
+
+    def mail(
+        to: str,
+        day: Day,
+        seats: Annotated[int, Field(le=9)],
+        kind: Literal["approve", "later"] = "later",
+        urgent: bool = False,
+    ) -> str:
+        """Send mail."""
+        sent.append({"to": to, "day": day, "seats": seats, "kind": kind, "urgent": urgent})
+        return "sent"
+
+    return mail, sent
+
+
+class InGraph:
+    """A person who is asked by a graph."""
+
+    def __init__(self, mail):
+        tool = ToolSpec.from_function(mail, effect="mutating")
+        self._graph = build_graph([tool], checkpointer=InMemorySaver())
+        self._number = 0
+
+    def call(self, args):
+        """Make a call; return the question, or what became of it."""
+        self._number += 1
+        call = {"name": "mail", "args": args, "id": f"c{self._number}"}
+        return self._ask({"call": call, "message_id": f"m{self._number}"})
+
+    def answer(self, value):
+        return self._ask(Command(resume=value))
+
+    def _ask(self, given):
+        out = self._graph.invoke(given, {"configurable": {"thread_id": "t"}})
+        if "__interrupt__" in out:
+            return out["__interrupt__"][0].value
+        return out.get("failure") or {"result": out["result"]}
+
+
+def outcome(host, args, answer):
+    """Return what an answer came to, in a few words."""
+    mail, sent = mailer()
+    person = host(mail)
+    asked = person.call(args)
+    while "result" in asked:
+        asked = person.call(args)
+    before = len(sent)
+    end = person.answer(answer)
+    ran = sent[before:]
+    if "problem" in end or "question" in end:
+        assert not ran
+        return "asked again" if end["id"] == asked["id"] else "asked about what was answered"
+    if "result" in end and not ran:
+        return f"answers {end['result']!r}"
+    if "result" in end:
+        made = [
+            f"{key}={item}" for key, item in ran[0].items() if item != {**DEFAULTS, **args}.get(key)
+        ]
+        return " ".join(["runs", *made])
+    assert not ran
+    return end["reason"]
+
+
+DEFAULTS = {"kind": "later", "urgent": False}
+
+
+def rows(host):
+    yield f"{'answer':68}{''.join(f'{each:32}' for each in QUESTIONS)}".rstrip()
+    for answer in ANSWERS:
+        cells = [outcome(host, args, answer) for args in QUESTIONS.values()]
+        yield (f"{str(answer)[:66]:68}" + "".join(f"{each:32}" for each in cells)).rstrip()
+
+
+def test_the_table_is_the_one_that_is_written_down():
+    table = "\n".join([*rows(InGraph), ""])
+    print(table)  # noqa: T201
+    assert table == TABLE.read_text("utf-8")
