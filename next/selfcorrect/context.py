@@ -31,7 +31,7 @@ from selfcorrect.reading.text_call import TextCall
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map.registry import BoundStrategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap
-from selfcorrect.text import bound, clean, quote, release, text_of
+from selfcorrect.text import clean, quote, release, text_of
 from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -175,6 +175,7 @@ class RunContext:
         from selfcorrect.effects.equal import doubt_key, identity_key, theme_key
 
         given, key, tool = state["given"], self.key_of(call), self.tools[call.name]
+        call = replace(call, args=tool.strip(call.args))
         # Ids are of any type, and 0 is one.
         home = [each for each in (self.thread, given.get("task_id")) if each not in (None, "")]
         # Without thread and task nothing outlives the run.
@@ -186,8 +187,8 @@ class RunContext:
             call.name,
             about=quote(dict(call.args), 500),
             theme=theme_key(scope, call, tool.slot),
-            thread=_id_text(home[:1]),
-            call_id=_id_text([call.id]),
+            thread=clean(text_of([*home, ""][0])),
+            call_id=clean(call.id or ""),
             request=release(text_of(given.get("request") or ""), 500),
         )
 
@@ -291,12 +292,6 @@ class RunContext:
 
 
 _IN_DOUBT: Final = (Outcome.REFUSED, Outcome.LOST)
-
-
-def _id_text(ids: Iterable[object]) -> str:
-    return "".join(bound(clean(text_of(each)), 200) for each in ids if each is not None)
-
-
 _FAULTS: Final = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
 
 

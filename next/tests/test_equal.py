@@ -1,13 +1,28 @@
 """Equal calls have equal keys: defaults, number forms, Unicode forms and order do not matter."""
 
+import dataclasses
+import enum
+import itertools
 import unicodedata
+import uuid
+from collections import deque
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from ipaddress import IPv6Address
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given, strategies as st
+from langchain_core.tools import StructuredTool
+from pydantic import AnyUrl, BaseModel, BeforeValidator, Field, SecretStr
 
-from selfcorrect import Call
+from selfcorrect import Call, ToolSpec
 from selfcorrect.effects.equal import call_key, doubt_key, identity_key, theme_key
+from selfcorrect.ledger import MemoryLedger
 from selfcorrect.schema.slot import Slot
+from selfcorrect.testing import play
 
 SCHEMA = {
     "properties": {
@@ -146,3 +161,348 @@ def test_calls_in_other_words_have_one_theme(one, other, same):
 @pytest.mark.parametrize("args", [{"to": "ann", "n": 5}, {"text": LONG}, {}])
 def test_a_call_without_short_arguments_or_without_words_has_no_theme(args):
     assert theme_key("thread", Call("send", args), None) == ""
+
+
+def executions(tool, *calls):
+    """Make calls of one task whose answers are lost; return how many reached the tool."""
+    ran, ledger = [], MemoryLedger()
+
+    def act(**args):
+        ran.append(args)
+        raise TimeoutError("no answer")
+
+    spec = dataclasses.replace(tool, call=act)
+    for number, args in enumerate(calls):
+        call = {"name": spec.name, "args": args, "id": str(number)}
+        play([spec], {"call": call, "task_id": "t"}, ledger=ledger)
+    return len(ran)
+
+
+def of_schema(slot, *, required=True):
+    schema = {"type": "object", "properties": {"x": slot}, "required": ["x"] if required else []}
+    return ToolSpec.from_schema({"name": "act", "parameters": schema}, effect="mutating")
+
+
+def of_type(annotation, default=dataclasses.MISSING):
+    def act(x):
+        return x
+
+    act.__annotations__ = {"x": annotation}
+    if default is not dataclasses.MISSING:
+        act.__defaults__ = (default,)
+    return ToolSpec.from_function(act, effect="mutating")
+
+
+def text(form):
+    return {"type": "string", "format": form}
+
+
+DAY = "2026-10-26T"
+SAME_BY_SCHEMA = [
+    (text("date-time"), f"{DAY}09:00:00Z", f"{DAY}09:00:00+00:00"),
+    (text("date-time"), f"{DAY}09:00:00Z", f"{DAY.lower()}09:00:00z"),
+    (text("date-time"), f"{DAY}09:00:00Z", f"{DAY}09:00:00.000Z"),
+    (text("date-time"), f"{DAY}09:00:00Z", f"{DAY}11:00:00+02:00"),
+    (text("date-time"), f"{DAY}23:30:00Z", "2026-10-27T01:30:00+02:00"),
+    (text("date-time"), f"{DAY}09:00:00.5Z", f"{DAY}09:00:00.500Z"),
+    ({"anyOf": [text("date-time"), {"type": "integer"}]}, f"{DAY}09:00:00Z", f"{DAY}09:00:00.0Z"),
+    ({"type": "array", "items": text("date-time")}, [f"{DAY}09:00:00Z"], [f"{DAY}11:00:00+02:00"]),
+    ({"type": ["string", "null"], "format": "time"}, "09:00:00Z", "09:00:00+00:00"),
+    (text("time"), "09:00:00Z", "09:00:00.0z"),
+    (text("time"), "09:00:00Z", "11:00:00+02:00"),
+    (text("uuid"), "123E4567-E89B-12D3-A456-426614174000", "123e4567-e89b-12d3-a456-426614174000"),
+    ({"type": "number"}, 0.1, "0.10"),
+    ({"type": "number"}, 5, "5.00"),
+    ({"type": "number"}, -0.0, 0),
+    ({"type": "number"}, 1e22, "1e22"),
+    ({"type": ["number", "null"]}, 5, "5"),
+    ({"type": "integer"}, 2**60 + 1, str(2**60 + 1)),
+    ({}, {"a": [5, 1.0]}, {"a": [5.0, 1]}),
+]
+OTHER_BY_SCHEMA = [
+    (text("date-time"), f"{DAY}09:00:00Z", f"{DAY}09:00:00+02:00"),
+    (text("date-time"), f"{DAY}09:00:00Z", f"{DAY}09:00:00.000001Z"),
+    (text("date-time"), f"{DAY}09:00:00.0000001Z", f"{DAY}09:00:00.0000002Z"),
+    (text("time"), "09:00:00Z", "09:00:00+01:00"),
+    (text("time"), "01:00:00+02:00", "23:00:00Z"),
+    (text("uuid"), str(uuid.UUID(int=1)), str(uuid.UUID(int=2))),
+    ({"type": "string"}, f"{DAY}09:00:00Z", f"{DAY}09:00:00+00:00"),
+    ({"type": "string"}, "5", "5.0"),
+    ({"type": "string"}, "1e3", "1000"),
+    ({"type": "string"}, "a", "A"),
+    ({"type": "string"}, "a b", "a\u00a0b"),
+    ({"type": "string"}, "\ufb01", "fi"),
+    ({"type": ["string", "number"]}, "5", 5),
+    ({"type": "number"}, 2**53, 2**53 + 1),
+    ({"type": "integer"}, 10**30, 10**30 + 1),
+    ({}, 1, True),
+    ({}, 0, False),
+    ({}, "5", 5),
+    ({}, {"number": "5"}, 5),
+    ({}, None, "null"),
+    ({}, [], {}),
+    ({"type": "array"}, [1, 2], [2, 1]),
+    ({"type": "object"}, {"a": None}, {}),
+]
+
+
+@pytest.mark.parametrize(("slot", "one", "other"), SAME_BY_SCHEMA)
+def test_what_the_schema_says_is_the_same_is_not_made_again(slot, one, other):
+    assert executions(of_schema(slot), {"x": one}, {"x": other}) == 1
+
+
+@pytest.mark.parametrize(("slot", "one", "other"), OTHER_BY_SCHEMA)
+def test_what_differs_by_the_schema_is_made(slot, one, other):
+    assert executions(of_schema(slot), {"x": one}, {"x": other}) == 2
+
+
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Opt(BaseModel):
+    speed: Decimal = Decimal(1)
+    tags: set[str] = Field(default_factory=set)
+
+
+class Outer(BaseModel, extra="allow"):
+    opt: Opt = Opt()
+    at: datetime | None = None
+
+
+class Stamped(BaseModel):
+    n: int
+    id: str = Field(default_factory=lambda: uuid.uuid4().hex)
+    at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    number: int = Field(default_factory=itertools.count().__next__)
+
+
+class Celsius(BaseModel):
+    value: float = Field(alias="c")
+
+
+class Kelvin(BaseModel):
+    value: float = Field(alias="k")
+
+
+@dataclasses.dataclass
+class Pair:
+    price: Decimal
+    days: frozenset[date] = frozenset()
+
+
+def drop_dry_run(value):
+    value.pop("dry_run", None)
+    return value
+
+
+ANY_ID = "123e4567-e89b-12d3-a456-426614174000"
+SAME_BY_TYPE = [
+    (Decimal, "5", "5.0"),
+    (Decimal, 0.5, "0.50"),
+    (Decimal, "1e2", "100"),
+    (Decimal | None, 5, "5.000"),
+    (dict[str, Decimal], {"a": "1", "b": "2"}, {"b": "2.0", "a": "1.0"}),
+    (datetime, f"{DAY}09:00:00Z", f"{DAY}11:00:00+02:00"),
+    (list[datetime], [f"{DAY}09:00:00Z"], [f"{DAY}09:00:00.0+00:00"]),
+    (time, "09:00:00Z", "11:00:00+02:00"),
+    (timedelta, "PT1H", "PT60M"),
+    (timedelta, "P1D", "PT24H"),
+    (uuid.UUID, ANY_ID, ANY_ID.upper()),
+    (set[str], ["a", "b"], ["b", "a"]),
+    (set[str], ["a", "a", "b"], ["b", "a"]),
+    (frozenset[int], [1, 2], [2, 1, 2]),
+    (dict[str, set[int]], {"a": [1, 2]}, {"a": [2, 1]}),
+    (set[tuple[int, Decimal]], [[1, "5"], [2, "6"]], [[2, "6.0"], [1, "5.0"]]),
+    (tuple[Decimal, ...], ["1"], ["1.0"]),
+    (deque[Decimal], ["1"], ["1.0"]),
+    (Path, "a/b", "a/./b"),
+    (IPv6Address, "::1", "0:0:0:0:0:0:0:1"),
+    (AnyUrl, "http://a.example", "http://A.example/"),
+    (Opt, {}, {"speed": "1.0", "tags": []}),
+    (Opt, {"tags": ["a", "b"]}, {"tags": ["b", "a"], "speed": 1}),
+    (Outer, {}, {"opt": {"speed": 1}}),
+    (Outer, {"opt": {}, "more": 5}, {"more": 5.0, "at": None}),
+    (list[Pair], [{"price": "1"}], [{"price": "1.0", "days": []}]),
+    (Pair, {"price": 1, "days": ["2026-01-01", "2026-01-02"]},
+     {"price": "1.00", "days": ["2026-01-02", "2026-01-01"]}),
+    (Stamped, {"n": 1}, {"n": 1}),
+    (list[Stamped], [{"n": 1}, {"n": 2}], [{"n": 1}, {"n": 2}]),
+    (Stamped | None, {"n": 1, "number": 7}, {"number": 7, "n": 1}),
+    (Annotated[dict, BeforeValidator(drop_dry_run)], {"a": 1, "dry_run": True}, {"a": 1}),
+    (Any, {"a": 5}, {"a": 5.0}),
+]  # fmt: skip
+OTHER_BY_TYPE = [
+    (Decimal, "5", "5.01"),
+    (Decimal, "0.1", "0.10000000000000000000000000000001"),
+    (str, "5", "5.0"),
+    (str, "a", "A"),
+    (str, ANY_ID, ANY_ID.upper()),
+    (int | str, 1, "1"),
+    (bool | int, 1, True),
+    (str | None, None, "null"),
+    (Any, [], {}),
+    (list[str], ["a", "b"], ["b", "a"]),
+    (tuple[int, int], [1, 2], [2, 1]),
+    (datetime, f"{DAY}09:00:00Z", f"{DAY}09:00:00+02:00"),
+    (timedelta, "PT1H", "PT1M"),
+    (set[str], ["a"], ["a", "b"]),
+    (dict[str, int], {"a": 1}, {"b": 1}),
+    (SecretStr, "one", "two"),
+    (Colour, "red", "blue"),
+    (Literal["red", "Red"], "red", "Red"),
+    (Path, "a", "b"),
+    (Celsius | Kelvin, {"c": 1}, {"k": 1}),
+    (Outer, {"more": 1}, {"most": 1}),
+    (Stamped, {"n": 1}, {"n": 2}),
+    (Stamped, {"n": 1, "id": "a"}, {"n": 1, "id": "b"}),
+    (Stamped, {"n": 1}, {"n": 1, "id": "a"}),
+    (Pair, {"price": 1}, {"price": 1, "days": ["2026-01-01"]}),
+    (Iterable[int], [1, 2], [2, 1]),
+]
+
+
+@pytest.mark.parametrize(("annotation", "one", "other"), SAME_BY_TYPE)
+def test_what_the_function_gets_as_the_same_is_not_made_again(annotation, one, other):
+    assert executions(of_type(annotation), {"x": one}, {"x": other}) == 1
+
+
+@pytest.mark.parametrize(("annotation", "one", "other"), OTHER_BY_TYPE)
+def test_what_the_function_gets_as_something_else_is_made(annotation, one, other):
+    assert executions(of_type(annotation), {"x": one}, {"x": other}) == 2
+
+
+DEFAULTS = [
+    (Decimal, Decimal(5), ["5", 5, "5.0"]),
+    (Decimal, 5, ["5"]),
+    (date, date(2026, 1, 1), ["2026-01-01"]),
+    (datetime, datetime(2026, 10, 26, 9, tzinfo=UTC), [f"{DAY}11:00:00+02:00"]),
+    (timedelta, timedelta(hours=1), ["PT60M"]),
+    (Colour, Colour.RED, ["red"]),
+    (Colour, "red", ["red"]),
+    (Level, Level.LOW, [1]),
+    (tuple[str, ...], ("a",), [["a"]]),
+    (list[str], ("a",), [["a"]]),
+    (set[str], {"a", "b"}, [["b", "a"]]),
+    (Opt, Opt(), [{}, {"speed": 1}, {"tags": []}]),
+    (Opt | None, None, [None]),
+    (Path, Path("a"), ["./a"]),
+    (uuid.UUID, uuid.UUID(ANY_ID), [ANY_ID.upper()]),
+    (Annotated[list[str], Field(default_factory=list)], dataclasses.MISSING, [[]]),
+]
+
+
+@pytest.mark.parametrize(("annotation", "default", "named"), DEFAULTS)
+def test_a_default_left_out_is_a_default_named(annotation, default, named):
+    calls = [{}, *({"x": value} for value in named), {}]
+    assert executions(of_type(annotation, default), *calls) == 1
+
+
+@pytest.mark.filterwarnings("ignore:Default value")
+def test_a_state_beside_the_arguments_makes_no_call_another():
+    class Client:
+        calls = 0
+
+    client = Client()
+
+    def pay(to: str, client: Any = client):
+        return to
+
+    spec = ToolSpec.from_function(pay, effect="mutating")
+    ran, ledger = [], MemoryLedger()
+
+    def act(to):
+        ran.append(to)
+        client.calls += 1
+        raise TimeoutError("no answer")
+
+    for number in "12":
+        call = {"name": "pay", "args": {"to": "ann"}, "id": number}
+        given_ = {"call": call, "task_id": "t"}
+        play([dataclasses.replace(spec, call=act)], given_, ledger=ledger)
+    assert ran == ["ann"]
+
+
+def test_a_langchain_tool_is_known_by_its_types():
+    class Args(BaseModel):
+        at: timedelta = timedelta(hours=1)
+        tags: set[str] = Field(default_factory=set)
+
+    made = StructuredTool.from_function(
+        lambda at, tags: "ok", name="act", description="d", args_schema=Args
+    )
+    spec = ToolSpec.from_langchain(made, effect="mutating")
+    calls = {}, {"at": "PT60M"}, {"tags": []}, {"tags": ["a", "b"]}, {"tags": ["b", "a"]}
+    assert executions(spec, *calls) == 2
+
+
+HOMES = [
+    ({"task_id": 0}, {"task_id": 0}, 1),
+    ({"task_id": 0}, {"task_id": 7}, 2),
+    ({"task_id": 1.5}, {"task_id": 1.5}, 1),
+    ({"task_id": ""}, {"task_id": ""}, 2),
+    ({}, {}, 2),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "ran"), HOMES)
+def test_a_scope_is_of_any_type(one, other, ran):
+    made, ledger = [], MemoryLedger()
+
+    def act():
+        made.append(1)
+        raise TimeoutError("no answer")
+
+    spec = ToolSpec.from_function(act, effect="mutating")
+    for home in (one, other):
+        play([spec], {"call": {"name": "act", "args": {}}, **home}, ledger=ledger)
+    assert len(made) == ran
+
+
+@pytest.mark.parametrize("parts", [({"index": 0}, {"index": 1}), ({"message_id": 0}, {})])
+def test_equal_calls_of_two_places_are_two(parts):
+    made, ledger = [], MemoryLedger()
+
+    def act():
+        made.append(1)
+        return "ok"
+
+    spec = ToolSpec.from_function(act, effect="mutating")
+    for part in (*parts, *parts):
+        given_ = {"call": {"name": "act", "args": {}}, "task_id": "t", **part}
+        play([spec], given_, ledger=ledger)
+    assert len(made) == 2
+
+
+FREE = {
+    "Dear Ann, here it is": True,
+    "您的发票已附上,请查收": True,
+    "请联系ann@example.com谢谢您的帮助": True,
+    "請求書を送りました": True,
+    "メールを送りました": True,
+    "ใบแจ้งหนี้ของคุณแนบมาแล้ว": True,
+    "ส่งใบแจ้งหนี้แล้ว ขอบคุณครับ": True,
+    "송장을 첨부했습니다 확인해 주세요": True,
+    "मैंने बिल भेज दिया": True,
+    "Ann Smith": False,
+    "田中太郎": False,
+    "佐々木健太郎": False,
+    "アレクサンダー・スミス": False,
+    "สมชาย ใจดี": False,
+    "محمد عبدالله": False,
+    "A座3楼5号": False,
+    "ann.smith@example.com": False,
+    "https://zh.wikipedia.org/wiki/中华人民共和国国歌": False,
+    "123e4567-e89b-12d3-a456-426614174000": False,
+    "2026-10-26T09:00:00Z": False,
+}
+
+
+@pytest.mark.parametrize(("text", "is_free"), FREE.items())
+def test_words_are_free_in_any_script(text, is_free):
+    assert bool(theme_key("t", Call("send", {"to": "ann", "text": text}), None)) is is_free

@@ -7,12 +7,15 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from selfcorrect import ToolSpec, build_graph
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import (
     Hold,
     InProgress,
@@ -27,6 +30,7 @@ from selfcorrect.effects.again import (
 )
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger import MemoryLedger, SqliteLedger, holder as holder_module
+from selfcorrect.testing import play
 
 UNKNOWN = Refuse("unknown_outcome")
 
@@ -113,6 +117,52 @@ def test_doubts_are_listed_until_a_person_settles_them(ledger):
     assert ledger.records(doubts=True) == []
     assert ledger.records()[0] == Record("a", "a", "book", "not_done", about='{"n": 1}', by="ann")
     assert begin(ledger, "a", doubt="a") == Run()
+
+
+@pytest.mark.parametrize("word", ["DONE", "Done", "doen", "begun", "held", "", None, 1, True])
+def test_a_word_that_is_no_outcome_is_refused(ledger, word):
+    begin(ledger, "a")
+    with pytest.raises(LedgerError, match="done, not_done, refused, lost"):
+        ledger.settle("a", word)
+    assert statuses(ledger) == {"a": "begun"}
+
+
+def test_an_outcome_is_written_as_its_word(ledger):
+    for outcome in Outcome:
+        begin(ledger, "a", vouch="lost")
+        ledger.settle("a", outcome)
+        assert type(statuses(ledger)["a"]) is str
+        assert statuses(ledger) == {"a": outcome.value}
+
+
+@pytest.mark.parametrize("home", [{"task_id": 7}, {"task_id": 0}, {"task_id": "t\ud800"}, {}])
+def test_a_record_says_when_where_and_why(ledger, home):
+    def pay(to: str):
+        return to
+
+    spec = ToolSpec.from_function(pay, effect="mutating")
+    request = f"Pay Ann with sk-abcdefghijklmnop1234 {'please ' * 500}"
+    call = {"name": "pay", "args": {"to": "ann"}, "id": 5}
+    before = time.time()
+    play([spec], {"call": call, "request": request, **home}, ledger=ledger)
+    (record,) = ledger.records()
+    assert before <= record.time <= time.time()
+    assert record.thread == str(home.get("task_id", "")).removesuffix("\ud800")
+    assert record.call_id == "5"
+    assert record.request.startswith("Pay Ann with [secret] please")
+    assert len(record.request) <= 500
+
+
+def test_a_record_names_the_thread_before_the_task(ledger):
+    graph = build_graph([ToolSpec.from_function(len_of, effect="mutating")], ledger=ledger)
+    given_ = {"call": {"name": "len_of", "args": {"x": "a"}}, "task_id": "task"}
+    for thread in ("one", "two"):
+        graph.invoke(given_, {"configurable": {"thread_id": thread}})
+    assert [record.thread for record in ledger.records()] == ["one", "two"]
+
+
+def len_of(x: str) -> int:
+    return len(x)
 
 
 def test_a_key_that_no_call_has_is_refused_with_the_near_one(ledger):

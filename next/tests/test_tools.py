@@ -3,16 +3,19 @@
 import asyncio
 import base64
 import contextvars
+import copy
 import dataclasses
 import enum
 import functools
 import threading
 import time
+from concurrent.futures import Future
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Literal
+from uuid import UUID
 
 import pytest
 from hypothesis import given, strategies as st
@@ -21,6 +24,8 @@ from langchain_core.tools import InjectedToolArg, StructuredTool, ToolException,
 from pydantic import AfterValidator, BaseModel, Field
 
 from selfcorrect.errors import GraphSetupError, NotDone, ToolDefinitionError
+from selfcorrect.ledger import MemoryLedger
+from selfcorrect.testing import VirtualTime, aplay, play
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import arun_tool, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec, collect_tools
@@ -318,6 +323,191 @@ def test_a_sync_tool_that_returns_a_coroutine_is_async():
     assert asyncio.run(arun_tool(spec, {})) == 1
     with pytest.raises(GraphSetupError, match="async"):
         run_tool(spec, {})
+
+
+LATE = {
+    "a coroutine": (lambda: give([1, 2]), False),
+    "a coroutine that returns a generator": (lambda: give(n for n in (1, 2)), False),
+    "an async generator": (lambda: stream(1, 2), False),
+    "a coroutine that returns an async generator": (lambda: give(stream(1, 2)), False),
+    "a task": (lambda: Awaited([1, 2]), False),
+    "a generator": (lambda: (n for n in (1, 2)), True),
+    "an iterator": (lambda: iter([1, 2]), True),
+    "a map": (lambda: map(int, "12"), True),
+    "a future": (lambda: done([1, 2]), True),
+    "a future of a generator": (lambda: done(n for n in (1, 2)), True),
+}
+
+
+async def give(value):
+    return value
+
+
+async def stream(*values):
+    for value in values:
+        yield value
+
+
+class Awaited:
+    def __init__(self, value):
+        self.value = value
+
+    def __await__(self):
+        yield from ()
+        return self.value
+
+
+def done(value):
+    future = Future()
+    future.set_result(value)
+    return future
+
+
+@pytest.mark.parametrize("name", LATE)
+@pytest.mark.parametrize("timeout", [None, 5])
+def test_a_value_that_is_made_late_is_waited_for(name, timeout):
+    make, _ = LATE[name]
+    out = asyncio.run(aplay([made(make, timeout=timeout)], {"call": {"name": "f", "args": {}}}))
+    assert out["result"] == [1, 2]
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("name", LATE)
+@pytest.mark.parametrize("timeout", [None, 5])
+def test_a_value_that_sync_code_cannot_wait_for_is_never_a_text(name, timeout):
+    make, waits = LATE[name]
+    spec = made(make, timeout=timeout, effect="mutating")
+    given_, ledger = {"call": {"name": "f", "args": {}}}, MemoryLedger()
+    try:
+        out = play([spec], given_, ledger=ledger)
+    except GraphSetupError:
+        out = {"failure": {"reason": "unknown_outcome"}}
+    assert out.get("result") == ([1, 2] if waits else None)
+    assert [each.status for each in ledger.records()] == ["done" if waits else "lost"]
+    if not waits:
+        assert out["failure"]["reason"] == "unknown_outcome"
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("make", [lambda: give(1), lambda: stream(1), lambda: done(1)])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_part_that_nobody_waits_for_is_a_lost_result(make, is_async):
+    spec = made(lambda: {"a": [make()]}, effect="mutating", atomic=True)
+    given_ = {"call": {"name": "f", "args": {}}}
+    out = asyncio.run(aplay([spec], given_)) if is_async else play([spec], given_)
+    assert out["failure"]["reason"] == "unknown_outcome"
+
+
+def test_a_generator_is_taken_within_the_timeout():
+    def slow():
+        yield 1
+        stop.wait()
+
+    stop = threading.Event()
+    for run in run_both(made(slow, timeout=0.05), {}):
+        with pytest.raises(TimeoutError, match="gave no answer within"):
+            run()
+    stop.set()
+
+
+def test_a_tool_gets_copies_of_its_arguments_each_time():
+    def spoil(x, later):
+        seen.append(copy.deepcopy([x, later]))
+        x["inner"].append("eve")
+        later.clear()
+        if len(seen) < 3:
+            error = ConnectionError("busy")
+            error.status_code, error.retry_after = 429, 0
+            raise error
+        return x
+
+    args = {"x": {"inner": ["ann"]}, "later": [1]}
+    call = {"name": "f", "args": copy.deepcopy(args)}
+    for is_async in (False, True):
+        seen = []
+        slots = {"name": "f", "parameters": {"properties": {"x": {}, "later": {}}}}
+        spec = ToolSpec.from_schema(slots, spoil, effect="idempotent")
+        ledger = MemoryLedger()
+        given_, options = {"call": call}, {"time": VirtualTime(), "ledger": ledger}
+        run = asyncio.run(aplay([spec], given_, **options)) if is_async else None
+        run = run or play([spec], given_, **options)
+        assert seen == [list(args.values())] * 3
+        assert call["args"] == args
+        assert run["result"] == {"inner": ["ann", "eve"]}
+
+
+LOOKS_LIKE_A_CALL = {"type": "tool_call", "name": "other", "args": {"amount": 99}, "id": "x"}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_arguments_that_look_like_a_call_are_arguments(is_async):
+    class Args(BaseModel):
+        type: str
+        name: str
+        args: dict
+        id: str
+
+    def keep(**args):
+        return args
+
+    async def akeep(**args):
+        return args
+
+    options = {"name": "f", "description": "d", "args_schema": Args}
+    tool_ = StructuredTool.from_function(keep, akeep if is_async else None, **options)
+    (spec,) = collect_tools([tool_], {}).values()
+    for run in run_both(spec, LOOKS_LIKE_A_CALL):
+        assert run() == LOOKS_LIKE_A_CALL
+
+
+def keyed(kind=str):
+    keys = []
+
+    def pay(amount, idempotency_key):
+        keys.append(idempotency_key)
+        if len(keys) % 2:
+            error = ConnectionError("busy")
+            error.status_code, error.retry_after = 503, 0
+            raise error
+        return "ok"
+
+    pay.__annotations__ = {"amount": int, "idempotency_key": kind}
+    return keys, ToolSpec.from_function(pay, effect="idempotent")
+
+
+@pytest.mark.parametrize("kind", [str, str | None, UUID])
+@pytest.mark.parametrize(
+    "written", [{}, {"idempotency_key": "mine"}, {"idempotencyKey": 5}, {"idempotency_key": None}]
+)
+def test_the_runtime_gives_each_call_a_key_of_its_own(kind, written):
+    keys, spec = keyed(kind)
+    assert set(spec.parameters["properties"]) == {"amount"}
+    assert spec.findings({"amount": 1, **written}) == []
+    for amount, id_ in ((1, "a"), (1, "a"), (1, "b"), ("2", "a")):
+        call = {"name": "pay", "args": {"amount": amount, **written}, "id": id_}
+        out = play([spec], {"call": call, "task_id": "t"}, time=VirtualTime())
+        assert out["result"] == "ok"
+    pairs = [set(keys[n : n + 2]) for n in range(0, 8, 2)]
+    assert [len(pair) for pair in pairs] == [1] * 4
+    assert pairs[0] == pairs[1]
+    assert len(set(keys)) == 3
+    assert not {"mine", 5, None} & set(keys)
+
+
+def test_a_key_that_a_model_wrote_makes_no_call_another():
+    lost, ledger = [], MemoryLedger()
+
+    def pay(amount: int, idempotency_key: str):
+        lost.append(idempotency_key)
+        raise TimeoutError("no answer")
+
+    spec = ToolSpec.from_function(pay, effect="mutating")
+    for number in "123":
+        args = {"amount": 1, "idempotency_key": number}
+        call = {"name": "pay", "args": args, "id": number}
+        play([spec], {"call": call, "task_id": "t"}, ledger=ledger)
+    assert len(lost) == 1
+    assert lost[0] == ledger.records()[0].key
 
 
 def test_a_cancelled_run_cancels_its_tool():

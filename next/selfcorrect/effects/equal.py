@@ -3,16 +3,18 @@
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import is_dataclass
 from datetime import UTC, date, datetime, time
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from enum import Enum
 from hashlib import sha256
-from types import FunctionType
 from typing import Any, Final
 from uuid import UUID
+
+from pydantic_core import to_jsonable_python
 
 from selfcorrect.model import ABSENT, JSON, Call, JsonDict, JsonObject
 from selfcorrect.schema.slot import Slot
@@ -125,7 +127,7 @@ def _normal(value: JSON, place: Slot | None) -> JSON:
         return [_normal(item, _item(place, n)) for n, item in enumerate(value)]
     try:
         return _form(_read(value, place) if place and isinstance(value, str) else value)
-    except TypeError:
+    except ValueError:
         # It is no JSON, and no call with it is made.
         return repr(value)
 
@@ -137,7 +139,7 @@ def _normal_object(value: JsonObject, place: Slot | None) -> JSON:
         inner = place and place.at([str(key)])
         normal = _normal(item, inner)
         if inner is None or inner.default is ABSENT or _text(normal) != _default(inner):
-            made[_form(str(key))] = normal
+            made[_key(key)] = normal
     return made
 
 
@@ -187,7 +189,7 @@ def _form(value: Any) -> JSON:
     """Return a value as JSON in one form.
 
     Raises:
-        TypeError: If it is no value, but an object with a state of its own.
+        ValueError: If it is no value, but an object with a state of its own.
     """
     if isinstance(value, Enum):
         return _form(value.value)
@@ -198,35 +200,31 @@ def _form(value: Any) -> JSON:
     if isinstance(value, int | float | Decimal):
         exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
         return {"number": str(_EXACT.normalize(exact) or 0)}
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, type | FunctionType):
-        return f"{value.__module__}.{value.__qualname__}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque):
         return [_form(item) for item in value]
     if isinstance(value, Mapping):
-        pairs = ((_form(key), _form(item)) for key, item in value.items())
-        return {key if isinstance(key, str) else _text(key): item for key, item in pairs}
+        return {_key(key): _form(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
         return {"set": sorted(_text(_form(item)) for item in value)}
-    return {_form(type(value)): _parts(value)}
+    return {str(type(value)): _parts(value)}
+
+
+def _key(key: Any) -> str:
+    # No object that is written looks like the form of a number or a set.
+    return f":{_form(key)}"
 
 
 _EXACT: Final = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 
 def _parts(value: Any) -> JSON:
-    """Return what an object is made of."""
+    """Return what a value of a class is made of."""
     if isinstance(value, time) and value.tzinfo:
         value = datetime.combine(date(2000, 1, 1), value)
     if isinstance(value, datetime) and value.tzinfo:
-        return value.astimezone(UTC).isoformat()
+        value = value.astimezone(UTC)
     if is_dataclass(value) or hasattr(type(value), "model_fields"):
         return _form({**vars(value), **(getattr(value, "model_extra", None) or {})})
-    equal: Any = type(value).__eq__
-    if equal is object.__eq__ or not isinstance(value, Hashable):
-        # Its state may change from call to call, and two of them may say different things.
-        raise TypeError(f"{value!r:.80} is no value")
-    # What pickle writes of it says all of it.
-    parts = value.__reduce_ex__(4)
-    return [_form(list(each) if isinstance(each, Iterator) else each) for each in parts]
+    # Written out, a secret is stars.
+    is_secret = hasattr(value, "get_secret_value")
+    return to_jsonable_python(value.get_secret_value() if is_secret else value)

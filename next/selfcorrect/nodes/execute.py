@@ -49,8 +49,7 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
     if not context.is_async:
         check_sync(tool)
     if tool.call is None:
-        own = replace(call, args=tool.strip(call.args))
-        return {"outcome": "done", "result": call_json(own), "findings": []}
+        return {"outcome": "done", "result": call_json(call), "findings": []}
     if not tool.acts:
         # What only reads is asked again: an answer from memory would be an old one.
         return await _call_tool(state, context, call, tool)

@@ -1,6 +1,7 @@
 """plan: take the call that came in, or ask the model for one."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from selfcorrect.context import RunContext
@@ -71,6 +72,8 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     if is_forbidden(state["given"]):
         return stop_run("no_call", "No call may be made: the provider or the caller forbids it.")
     call, finding = read_call(given, context.offers)
+    if (tool := context.tools.get(call.name)) is not None:
+        call = replace(call, args=tool.strip(call.args))
     current = {"name": call.name, "args": call.args} if finding else call_json(call)
     if finding and call.id is not None:
         current["id"] = call.id

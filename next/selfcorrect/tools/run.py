@@ -106,8 +106,8 @@ def _as_result() -> Iterator[None]:
 
 async def _await(value: Any) -> Any:
     """Wait for a value that is still being made."""
-    while inspect.isawaitable(value) or isinstance(value, Future):
-        value = await (asyncio.wrap_future(value) if isinstance(value, Future) else value)
+    while inspect.isawaitable(value):
+        value = await value
     if isinstance(value, AsyncIterable):
         with _as_result():
             return [part async for part in value]
