@@ -129,7 +129,7 @@ def test_a_word_that_is_no_outcome_is_refused(ledger, word):
 
 def test_an_outcome_is_written_as_its_word(ledger):
     for outcome in Outcome:
-        begin(ledger, "a", vouch="lost")
+        begin(ledger, "a", vouches=[Vouch("a", "lost")])
         ledger.settle("a", outcome)
         assert type(statuses(ledger)["a"]) is str
         assert statuses(ledger) == {"a": outcome.value}
