@@ -40,8 +40,9 @@ def repair_of(
     LangChain's forms count too: `{"type": …}`, alone, in a list, or as `{"decisions": [{…}]}`. A
     bare word such as "no" is a value only where the place lists it or is a boolean.
 
-    `"question": id` beside the action names the question; only the first question of a run takes
-    an answer without it, so that a double click answers nothing twice.
+    `"question": id` beside the action names the question, as `{"question": id, "answer": …}` does
+    around any of these; only the first question of a run takes an answer without it, so that a
+    double click answers nothing twice.
 
     Args:
         answer: What came.
@@ -50,10 +51,10 @@ def repair_of(
         place: The place that the question is about, where it is about one.
         is_first: Whether it is the first question of the run.
     """
-    item = _item(answer, question, place)
+    named, said = _named(answer)
+    item = _item(said, question, place)
     if isinstance(item, GiveUp):
         return item
-    named = item.get("question")
     if named != question["id"] and (named is not None or not is_first):
         return GiveUp("the answer is for another question; name this one by its id")
     match item["action"]:
@@ -74,6 +75,14 @@ def repair_of(
             return Result(item["message"])
         case action:
             return GiveUp(f"the action {action!r:.40} does not answer this question")
+
+
+def _named(answer: Any) -> tuple[Any, Any]:
+    """Return the question that an answer names, and what it says."""
+    if not isinstance(answer, Mapping):
+        return None, answer
+    is_around = answer.keys() == {"question", "answer"}
+    return answer.get("question"), answer["answer"] if is_around else answer
 
 
 _ACTIONS: Final = {

@@ -4,7 +4,8 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -78,22 +79,27 @@ def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
 def _answer(question: JsonDict) -> JsonDict | None:
     """Ask on stderr and read a line from stdin; None where stdin has ended."""
     options = list(question["options"])
-    say(f"? {question['question']}", "yellow", stderr=True)
+    for line in _told(question):
+        say(line, "yellow", stderr=True)
     for number, option in enumerate(options, 1):
         say(f"  {number}  {_option(option)}", stderr=True)
     say("  a number, a value (JSON or text), approve or reject:", stderr=True)
     line = sys.stdin.readline()
-    text = line.strip()
-    if text.isdecimal() and 1 <= int(text) <= len(options):
-        answer: JsonDict = {"action": "choose", "choice": int(text) - 1}
-    elif text in ("approve", "reject", ""):
-        answer = {"action": text or "reject"}
+    answer: JSON = line.strip()
+    if answer.isdecimal() and 1 <= int(answer) <= len(options):
+        answer = {"action": "choose", "choice": int(answer) - 1}
     else:
-        try:
-            answer = {"action": "answer", "value": json.loads(text)}
-        except (ValueError, RecursionError):
-            answer = {"action": "answer", "value": text}
-    return answer | {"question": question["id"]} if line else None
+        with suppress(ValueError, RecursionError):
+            answer = json.loads(answer)
+    return {"question": question["id"], "answer": answer or None} if line else None
+
+
+def _told(question: JsonDict) -> Iterator[str]:
+    """Yield what a person reads of a question: what is asked, and what was done so far."""
+    yield f"? {question['question']}"
+    yield from (f"  your answer: {each}" for each in [question.get("problem")] if each)
+    for each in question["attempts"]:
+        yield f"  attempt {each['number']}: {show(each['call'])} {each['outcome']}: {each['text']}"
 
 
 def ending(out: JsonDict) -> str:
