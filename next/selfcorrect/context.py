@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from selfcorrect.effects.again import Record, gravest
@@ -186,7 +187,7 @@ class RunContext:
             theme=theme_key(scope, call, tool.slot),
             thread=clean(text_of([*home, ""][0])),
             call_id=clean(call.id or ""),
-            request=release(text_of(given.get("request") or ""), 500),
+            request=_request_text(text_of(given.get("request") or "")),
         )
 
     def arguments_for(self, state: CorrectionState, call: Call) -> JsonObject:
@@ -257,6 +258,12 @@ class RunContext:
         if handler is None or handler.decision(kind) is None:
             return None
         return AskHandler(handler, kind)
+
+
+@lru_cache(maxsize=64)
+def _request_text(request: str) -> str:
+    # An agent makes many calls for one request.
+    return release(request, 500)
 
 
 _FAULTS: Final = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
