@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from selfcorrect.effects.again import Record, Request, Verdict, Vouch, may_run
@@ -189,7 +190,7 @@ class RunContext:
             theme=theme_key(scope, call, tool.slot),
             thread=clean(text_of([*home, ""][0])),
             call_id=clean(call.id or ""),
-            request=release(text_of(given.get("request") or ""), 500),
+            request=_request_text(text_of(given.get("request") or "")),
         )
 
     def arguments_for(self, state: CorrectionState, call: Call) -> JsonObject:
@@ -292,6 +293,14 @@ class RunContext:
 
 
 _IN_DOUBT: Final = (Outcome.REFUSED, Outcome.LOST)
+
+
+@lru_cache(maxsize=64)
+def _request_text(request: str) -> str:
+    # An agent makes many calls for one request.
+    return release(request, 500)
+
+
 _FAULTS: Final = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
 
 

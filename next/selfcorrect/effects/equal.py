@@ -105,8 +105,8 @@ def _digest(*parts: JSON) -> str:
 def _typed(args: JsonObject, bind: Callable[[JsonDict], Any]) -> JSON:
     """Return the values of a function in one form."""
     # The author's validators may change what they are given.
-    one, other = (_form(bind(deepcopy(dict(args)))) for _ in range(2))
-    return one if one == other else _common(one, other)
+    one, other = (bind(deepcopy(dict(args))) for _ in range(2))
+    return _form(one) if one == other else _common(_form(one), _form(other))
 
 
 def _common(one: JSON, other: JSON) -> JSON:
