@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final, TypedDict, Unpack, get_type_hints
 
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.channels.ephemeral_value import EphemeralValue
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.managed import RemainingSteps
-from langgraph.types import Command, interrupt
+from langgraph.types import interrupt
 
 from selfcorrect.context import RunContext, run_sync
-from selfcorrect.model import JsonDict
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.model import JSON, JsonDict
+from selfcorrect.routing import END, Table
 from selfcorrect.setup import Loop, Options, build_loop
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
 from selfcorrect.step import run_step
@@ -48,6 +50,7 @@ def build_graph(
     builder.add_edge(START, loop.table.first)
     for node, routes in loop.table.routes.items():
         builder.add_node(node, GraphNode(loop, node), destinations=_labels(routes))
+        builder.add_conditional_edges(node, Router(loop.table, node))
     return builder.compile(checkpointer=checkpointer, name="selfcorrect")
 
 
@@ -60,17 +63,54 @@ class GraphNode(Runnable[Any, Any]):
         self._node = node
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
-        return run_sync(self._run(input, config, is_async=False))
+        return run_sync(self.ainvoke(input, config, is_async=False))
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
-        return await self._run(input, config, is_async=True)
-
-    async def _run(
-        self, state: Any, config: RunnableConfig | None, *, is_async: bool
-    ) -> Command[str]:
+    async def ainvoke(
+        self,
+        input: Any,  # noqa: A002
+        config: RunnableConfig | None = None,
+        *,
+        is_async: bool = True,
+        **_: Any,
+    ) -> Any:
         context = _host(self.loop.context, config, is_async=is_async)
-        update, target = await run_step(self.loop, self._node, state, context)
-        return Command(update=update, goto=target)
+        return await run_step(self.loop, self._node, input, context)
+
+
+class _Routed(TypedDict, total=False):
+    """What a router reads; without it LangGraph would read the whole state for each edge."""
+
+    outcome: str
+    trail: list[Any]
+    result: Annotated[JSON, EphemeralValue]
+    failure: Annotated[JsonDict, EphemeralValue]
+
+
+class Router(RunnableLambda[Any, str]):
+    """Chooses an edge by the outcome in the state, be it a node's or an edit's; bare as a node."""
+
+    def __init__(self, table: Table, node: str) -> None:
+        super().__init__(self._choose)
+        self._table = table
+        self._node = node
+
+    def invoke(self, input: Any, *_: Any, **__: Any) -> str:  # noqa: A002
+        return self._choose(input)
+
+    async def ainvoke(self, input: Any, *_: Any, **__: Any) -> str:  # noqa: A002
+        return self._choose(input)
+
+    def _choose(self, state: _Routed) -> str:
+        outcome = state.get("outcome")
+        last = (state.get("trail") or [{}])[-1]
+        if outcome == last.get("outcome") and outcome not in self._table.routes[self._node]:
+            # An edit in the name of another node than the last one names no outcome of its own.
+            outcome = self._table.only_outcome(self._node) or outcome
+        target = self._table.next_node(self._node, outcome)
+        # What is edited behind the end stays there.
+        if target == END != last.get("next") and not state.keys() & {"result", "failure"}:
+            raise GraphSetupError(f"outcome {outcome!r} ends the run: give a `result` with it")
+        return target
 
 
 def _host(context: RunContext, config: RunnableConfig | None, *, is_async: bool) -> RunContext:

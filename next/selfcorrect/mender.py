@@ -36,6 +36,16 @@ class MendedCall:
     failure: JsonObject | None = None
 
     @property
+    def reason(self) -> str | None:
+        """Why not, where the call may not run; a reason of `FailureReport`."""
+        return self.failure["reason"] if self.failure else None
+
+    @property
+    def detail(self) -> str | None:
+        """The same in a sentence."""
+        return self.failure["detail"] if self.failure else None
+
+    @property
     def for_model(self) -> str:
         """What the model reads of a call that may not run; empty for one that may."""
         return self.failure["for_model"] if self.failure else ""
@@ -183,9 +193,8 @@ def _join(found: list[tuple[MendedCall, JSON]], given: JSON) -> Mending:
     calls = tuple(call for call, _ in found)
     values = [value for _, value in found]
     worst = max(calls, key=lambda call: _OUTCOMES.index(call.outcome))
-    failure = worst.failure or {}
     is_held = isinstance(given, str) and worst.args is None
-    if failure.get("reason") == "no_call":
+    if worst.reason == "no_call":
         calls = ()
     return Mending(
         worst.outcome,
@@ -193,8 +202,8 @@ def _join(found: list[tuple[MendedCall, JSON]], given: JSON) -> Mending:
         () if is_held else tuple(map(_ready, filter(lambda call: call.args is not None, calls))),
         tuple(change for call in calls for change in call.changes),
         values[0] if len(values) == 1 else values,
-        failure.get("reason"),
-        failure.get("detail"),
+        worst.reason,
+        worst.detail,
         worst.failure,
     )
 

@@ -46,10 +46,12 @@ class Table:
     Attributes:
         routes: Targets by outcome, by node.
         guards: The node that every way into a node passes, by that node.
+        reserve: The most steps that a run takes to the report after it is stopped.
     """
 
     routes: Mapping[str, Mapping[str, str]]
     guards: Mapping[str, str]
+    reserve: int
 
     @property
     def first(self) -> str:
@@ -70,7 +72,7 @@ class Table:
         target = self.routes[node].get(outcome) if isinstance(outcome, str) else None
         if target is None:
             name = unknown_name("outcome", outcome, self.routes[node])
-            raise GraphSetupError(f"node {node!r} returned the {name}")
+            raise GraphSetupError(f"node {node!r}: {name}")
         return target
 
     def only_outcome(self, node: str) -> str | None:
@@ -111,11 +113,12 @@ def build_table(
         table[node] |= targets
     for source, target in edges:
         _put_on_edge(source, target, table)
+    _check_cycles(table)
     for node in table.keys() - {REPORT}:
         table[node].setdefault(STOPPED, REPORT)
     _enter_by_guards(table, guards)
     _check_reach(table, guards.get(ENTRY, ENTRY))
-    return Table(table, guards)
+    return Table(table, guards, _count_reserve(table))
 
 
 def edge_name(source: str, target: str) -> str:
@@ -153,13 +156,29 @@ def _check_reach(table: Routes, first: str) -> None:
         for target in targets.values():
             if target not in table and target != END:
                 raise GraphSetupError(f"routes of {node!r}: {unknown_name('node', target, table)}")
-        if END not in _reachable(table, [node]):
-            raise GraphSetupError(f"node {node!r} cannot reach the report; add a route to it")
     if lost := table.keys() - _reachable(table, [first]):
         raise GraphSetupError(f"no route leads to {', '.join(map(repr, sorted(lost)))}")
     # `retry` checks every bound: a second way from execute to execute would avoid them.
     if "execute" in _reachable(table, table["execute"].values(), without="retry"):
         raise GraphSetupError("a route leads back to 'execute' without passing 'retry'")
+
+
+def _check_cycles(table: Routes) -> None:
+    """Refuse nodes whose own routes only lead to each other."""
+    for node in table:
+        if all(table.get(each) for each in _reachable(table, [node])):
+            raise GraphSetupError(f"node {node!r} cannot reach the report; add a route to it")
+
+
+def _count_reserve(table: Routes) -> int:
+    nodes, steps = set(table), 0
+    while nodes != {REPORT}:
+        if steps > len(table):
+            node = min(nodes - {REPORT})
+            raise GraphSetupError(f"the outcome 'stopped' must lead to the report, not to {node!r}")
+        nodes = {table[node].get(STOPPED, REPORT) if node in table else node for node in nodes}
+        steps += 1
+    return steps
 
 
 def _reachable(table: Routes, start: Iterable[str], without: str | None = None) -> set[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, TypeAlias, TypedDict, get_type_hints
 
+from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, Finding, JsonDict
 
 Update: TypeAlias = dict[str, Any]
@@ -12,7 +13,13 @@ FORMAT: Final = 3
 
 
 def extend_trail(old: Sequence[JSON] | None, new: Sequence[JSON] | None) -> list[JSON]:
-    """Append events to the trail; an event with step 0 starts a new run and a new trail."""
+    """Append events to the trail; an event with step 0 starts a new run and a new trail.
+
+    Raises:
+        GraphSetupError: If something is no event.
+    """
+    if not isinstance(new or [], list) or not all(isinstance(each, dict) for each in new or ()):
+        raise GraphSetupError(f"the trail takes a list of events, not {new!r:.80}")
     if new and new[0].get("step") == 0:
         return list(new)
     return [*(old or ()), *(new or ())]

@@ -8,17 +8,16 @@ from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.terminal import PolicySource
-from selfcorrect.routing import END, ENTRY, REPORT, Table
+from selfcorrect.routing import END, ENTRY, PASSED, REPORT, ROUTES, STOPPED, Table
 from selfcorrect.setup import Loop
 from selfcorrect.state import FORMAT, INPUT_KEYS, STATE_KEYS, CorrectionState, new_run, stop_run
+from selfcorrect.text import text_of
 
 MAX_STEPS: Final = 500
 
 
-async def run_step(
-    loop: Loop, node: str, state: CorrectionState, context: RunContext
-) -> tuple[JsonDict, str]:
-    """Return the node's completed update, and the next node.
+async def run_step(loop: Loop, node: str, state: CorrectionState, context: RunContext) -> JsonDict:
+    """Return the node's completed update; its `outcome` names the next node.
 
     Raises:
         GraphSetupError: If a node returns something unusable, or the state has another format.
@@ -34,22 +33,41 @@ async def run_step(
     elif state.get("format") != FORMAT:
         found = state.get("format")
         raise GraphSetupError(f"this run has state format {found}, not {FORMAT}: start it anew")
-    returned = loop.nodes[node](state, context)
-    if inspect.iscoroutine(returned):
-        returned = await returned
+    try:
+        returned = loop.nodes[node](state, context)
+        if inspect.iscoroutine(returned):
+            returned = await returned
+    except Exception as error:
+        _refuse_edit(error, node, context)
+        raise
     update = {**fresh, **_check(node, returned, loop)}
     step = 0 if fresh else len(state.get("trail") or ())
     # What a node notes goes into the trail, not into the state.
     note = update.pop("note", {})
-    update, target = _route(loop.table, node, state, update, step)
+    update = _end(loop.table, node, state, update, step)
+    target = loop.table.next_node(node, update["outcome"])
     event = {"step": step, "node": node, "outcome": update["outcome"], "next": target, **note}
     update["trail"] = [event]
     if target == END:
         context.live.pop(state.get("run", ""), None)
-    return update, target
+    return update
+
+
+def _refuse_edit(error: Exception, node: str, context: RunContext) -> None:
+    """Say so where a node of ours cannot use what an edit of the state has left."""
+    from selfcorrect.report import frame_of
+
+    slip = isinstance(error, AttributeError | LookupError | TypeError | ValueError)
+    # With `on_failure="raise"` the report raises the tool's own errors.
+    if slip and frame_of(error) is None and not (node == REPORT and context.raises):
+        why = f"{type(error).__name__}: {text_of(error)}"
+        raise GraphSetupError(f"node {node!r} cannot use the state; edit it anew: {why}") from error
 
 
 def _check(node: str, returned: Any, loop: Loop) -> JsonDict:
+    # A node on an edge, or before a node, may only look.
+    if returned is None and PASSED in loop.table.routes[node]:
+        return {}
     if not isinstance(returned, dict):
         raise GraphSetupError(f"node {node!r} must return a dict, not {returned!r:.80}")
     for key in returned:
@@ -59,20 +77,24 @@ def _check(node: str, returned: Any, loop: Loop) -> JsonDict:
     return returned
 
 
-def _route(
-    table: Table, node: str, state: CorrectionState, update: JsonDict, step: int
-) -> tuple[JsonDict, str]:
-    """Name the next node; where no steps are left, the report."""
-    outcome = update.get("outcome") or table.only_outcome(node)
+def _end(table: Table, node: str, state: CorrectionState, update: JsonDict, step: int) -> JsonDict:
+    """Complete an update by its outcome; what cannot go on, or ends in nothing, is stopped."""
+    outcome = update["outcome"] = update.get("outcome") or table.only_outcome(node)
     target = table.next_node(node, outcome)
-    update["outcome"] = outcome
-    if target in (END, REPORT, table.report):
-        if target != END and not (update.get("stop") or state.get("stop")):
+    if outcome == STOPPED or target in (REPORT, table.report):
+        if not (update.get("stop") or state.get("stop")):
             # An outcome of a deployment's own leads here, and nobody has said why.
             update["stop"] = {"reason": "rejected", "detail": f"{node}: {outcome}"}
-        return update, target
+        return update
+    if "result" in state and node not in ROUTES:
+        # A result lasts for one step: nodes behind the tool hand it on.
+        update.setdefault("result", state["result"])
+    if target == END:
+        if node == REPORT or update.keys() & {"result", "failure"}:
+            return update
+        return update | stop_run("rejected", f"{node}: {outcome}: there is no result")
     # The report must come before LangGraph's own error about its recursion limit.
     left = state.get("remaining_steps") or MAX_STEPS
-    if step < MAX_STEPS and left > 2 + len(table.guards):
-        return update, target
-    return update | stop_run("limit_reached", f"no steps are left after {node}"), table.report
+    if step < MAX_STEPS and left > 1 + table.reserve:
+        return update
+    return update | stop_run("limit_reached", f"no steps are left after {node}")

@@ -34,7 +34,8 @@ async def _walk(loop: Loop, given: JsonObject, context: RunContext) -> JsonDict:
     state: Any = dict(given)
     node = loop.table.first
     while node != END:
-        update, node = await run_step(loop, node, state, context)
+        update = await run_step(loop, node, state, context)
+        node = loop.table.next_node(node, update["outcome"])
         _merge(loop, state, update)
     return {key: state[key] for key in (*OUTPUT, *loop.own_keys) if key in state}
 

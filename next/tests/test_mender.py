@@ -193,3 +193,14 @@ def test_what_a_secret_is_is_not_told_back(given):
     assert [
         text for call in found.calls for text in (call.for_model, found.detail) if "xy12" in text
     ] == []
+
+
+def test_each_call_says_why_it_may_not_run():
+    wrong = {"name": "plant", "args": {"flower": "rose", "rows": "many"}}
+    found = Mender([TOOL]).call([GOOD, wrong])
+    assert [(each.reason, each.detail) for each in found.calls] == [
+        (None, None),
+        (found.reason, found.detail),
+    ]
+    assert found.reason == "needs_person"
+    assert "`rows`" in found.detail

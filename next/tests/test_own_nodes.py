@@ -4,9 +4,10 @@ from operator import add
 from typing import Annotated
 
 import pytest
-from kit import DATE, Tool, nodes, run
+from kit import DATE, Tool, nodes, run, with_rules
 
-from selfcorrect import CorrectionState, GraphSetupError, build_graph
+from selfcorrect import CorrectionState, ErrorRule, GraphSetupError, Wait, build_graph
+from selfcorrect.routing import ROUTES
 from selfcorrect.state import stop_run
 
 
@@ -35,6 +36,28 @@ MISTAKES = [
         },
         "cannot reach the report",
     ),
+    (
+        {
+            "nodes": {"a": passes, "b": passes},
+            "routes": {"plan": {"found": "a"}, "a": {"on": "b"}, "b": {"on": "a", "off": "b"}},
+        },
+        "'a' cannot reach the report",
+    ),
+    (
+        {"nodes": {"a": passes}, "routes": {"plan": {"found": "a"}, "a": {"again": "a"}}},
+        "'a' cannot reach the report",
+    ),
+    (
+        {
+            "nodes": {"a": passes},
+            "routes": {
+                "plan": {"found": "a", "stopped": "a"},
+                "a": {"x": "diagnose", "stopped": "a"},
+            },
+        },
+        "'stopped' must lead to the report, not to 'a'",
+    ),
+    ({"routes": {"repair": {"stopped": "__end__"}}}, "must lead to the report, not to '__end__'"),
 ]
 
 
@@ -101,3 +124,83 @@ def test_an_own_node_takes_an_outcome_of_another():
     out = run(Tool(), name="nope", **options)
     assert out["failure"]["detail"] == "triage said no"
     assert nodes(out) == ["plan", "triage", "report_failure"]
+
+
+LOOKS = [
+    {"before": {"execute": lambda state, context: None}},
+    {"before": {"plan": lambda state, context: None}},
+    {"on_edge": {("plan", "execute"): lambda state, context: None}},
+    {"on_edge": {("execute", "__end__"): lambda state, context: None}},
+]
+
+
+@pytest.mark.parametrize("options", LOOKS)
+@pytest.mark.parametrize("host", ["graph", "walker"])
+def test_a_node_on_an_edge_or_before_a_node_may_return_nothing(options, host):
+    tool, given = Tool(), {"call": {"name": "t", "args": {"q": 1}}}
+    out = (
+        build_graph([tool.spec], **options).invoke(given)
+        if host == "graph"
+        else run(tool, given["call"]["args"], **options)
+    )
+    assert out["result"] == "ok"
+    assert len(nodes(out)) == 3
+
+
+def test_an_own_node_between_others_may_not_return_nothing():
+    routes = {"plan": {"planned": "own"}, "own": {"on": "execute"}}
+    with pytest.raises(GraphSetupError, match="'own' must return a dict"):
+        run(Tool(), {"q": 1}, nodes={"own": lambda state, context: None}, routes=routes)
+
+
+@pytest.mark.parametrize(
+    ("update", "result"), [({}, "ok"), ({"result": "another"}, "another"), ({"counts": {}}, "ok")]
+)
+def test_a_result_is_handed_on_by_nodes_behind_the_tool(update, result):
+    options = {
+        "nodes": {"audit": lambda state, context: update, "note": passes},
+        "routes": {
+            "execute": {"done": "audit"},
+            "audit": {"audited": "note"},
+            "note": {"noted": "__end__"},
+        },
+    }
+    out = run(Tool(), {"q": 1}, **options)
+    assert out["result"] == result
+    assert nodes(out)[-2:] == ["audit", "note"]
+
+
+def test_a_node_that_ends_the_run_without_a_result_ends_in_the_report():
+    routes = {"plan": {"found": "own"}, "own": {"over": "__end__"}}
+    out = run(Tool(), name="nope", nodes={"own": passes}, routes=routes)
+    assert out["failure"]["detail"] == "own: over: there is no result"
+
+
+def test_a_way_by_own_nodes_to_the_report_has_steps_left():
+    options = {
+        "nodes": {"a": passes, "b": passes},
+        "routes": {
+            **{node: {"stopped": "a"} for node in ROUTES if node != "report_failure"},
+            "a": {"on": "b", "stopped": "b"},
+            "b": {"on": "report_failure"},
+        },
+        "before": {"report_failure": passes, "execute": passes},
+        "limits": {"attempts": 10, "wait": 0},
+    }
+    rule = ErrorRule(id="own", match="busy", repair=[lambda *_: Wait(0)])
+    for limit in range(9, 26):
+        tool = Tool(*[ValueError("busy")] * 50)
+        graph = build_graph([tool.spec], strategies=with_rules(rule), **options)
+        given = {"call": {"name": "t", "args": {"q": 1}}}
+        out = graph.invoke(given, {"recursion_limit": limit})
+        assert out["failure"]["reason"] == "limit_reached"
+        assert nodes(out)[-2:] == ["before_report_failure", "report_failure"]
+
+
+def test_the_picture_names_all_outcomes_of_an_edge():
+    routes = {"plan": {"found": "own"}, "own": {"a": "diagnose", "b": "diagnose"}}
+    picture = build_graph([Tool().spec], nodes={"own": passes}, routes=routes).get_graph()
+    edges = {(each.source, each.target): each.data for each in picture.edges}
+    assert edges["own", "diagnose"] == "a, b"
+    assert edges["plan", "own"] == "found"
+    assert edges["execute", "__end__"] == "done"
