@@ -8,47 +8,47 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import RemoteError
 from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (
-    Call,
     Change,
-    Changed,
     Diagnosis,
     GiveUp,
-    JsonDict,
-    Retry,
     Safety,
-    call_json,
-    call_of,
-    change_json,
 )
 from selfcorrect.models.port import ModelPort
-from selfcorrect.nodes.plan import check_call
-from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, change_call, note, take
+from selfcorrect.nodes.round import (
+    NO_HELP,
+    Round,
+    Rung,
+    change_call,
+    note,
+    start_round,
+    take,
+    update_of,
+)
 from selfcorrect.nodes.select_strategy import fault_of
-from selfcorrect.pointer import apply, keys_of
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.slot import Slot
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.text import text_of
-from selfcorrect.tools.run import plain
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
     """Try what was selected, finding by finding; where a strategy gives up, the next one."""
     if state["question"] is not None and context.ask is not None:
         # An interrupt runs this node again from its top: nothing paid may stand before it.
-        return _take_answer(context.ask(state["question"]), state["question"], state, context)
+        from selfcorrect.nodes.answer import take_answer
+
+        return take_answer(context.ask(state["question"]), state["question"], state, context)
     ladders = [
         [Rung(name, diagnosis, state, context) for name in each["strategies"]]
         for each in state["selected"]
         for diagnosis in (Diagnosis.of(state["findings"][each["finding"]]),)
     ]
-    round_, unmet = _rewrite(ladders, state, context, _start(state, context))
+    round_, unmet = _rewrite(ladders, state, context, start_round(state, context))
     refused = {(each["strategy"], each["fault"]) for each in round_.tried}
     for ladder in ladders:
         if not ladder or ladder[0].is_helped(round_):
@@ -64,10 +64,10 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
                 continue
             round_ = await _try(rung, round_)
             if round_.end is not None:
-                return _update(round_, state)
+                return update_of(round_, state)
             if round_.tried[-1]["outcome"] not in NO_HELP:
                 break
-    return _update(round_, state)
+    return update_of(round_, state)
 
 
 def _rewrite(
@@ -139,14 +139,6 @@ def _why(rung: Rung, unmet: Mapping[str, str]) -> str:
     return "it finds nothing to change" if place is None else unmet[place]
 
 
-def _start(state: CorrectionState, context: RunContext) -> Round:
-    counts = count(state["counts"], "rounds")
-    for kind in dict.fromkeys(each["kind"] for each in state["findings"]):
-        counts = count(counts, "per_kind", key=kind)
-    call = call_of(state["current"])
-    return Round(call, context.key_of(call), counts, vouch=tuple(state["vouch"]))
-
-
 async def _try(rung: Rung, round_: Round) -> Round:
     """Ask one strategy, and take its answer into the round."""
     state, context = rung.state, rung.context
@@ -192,65 +184,3 @@ def _error(state: CorrectionState, context: RunContext) -> BaseException | None:
         return None
     errors = context.live_part(state["run"]).errors
     return errors[-1] if errors else RemoteError(state["findings"][0]["text"])
-
-
-def _take_answer(
-    answer: object, question: JsonDict, state: CorrectionState, context: RunContext
-) -> Update:
-    """Return what a person's answer comes to; one that cannot be used is asked for again."""
-    from selfcorrect.person import repair_of
-
-    start = _start(state, context)
-    # Only the answer to a question about a doubt vouches, and only for that doubt.
-    vouch = (*start.vouch, *({name: each[name] for name in _VOUCH} for each in question["doubts"]))
-    is_first = not state["counts"].get("questions")
-    place = _place(question["path"], start.call, context)
-    repaired = repair_of(plain(answer), question, start.call, place, is_first=is_first)
-    if isinstance(repaired, Changed) and _stays(start.call, repaired):
-        repaired = Retry(1)
-    if isinstance(repaired, Retry) and (wrong := check_call(start.call, context)) is not None:
-        repaired = GiveUp(f"the call cannot run as it stands: {wrong['findings'][0]['text']}")
-    rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
-    round_ = take(repaired, rung, replace(start, vouch=vouch))
-    last = round_.tried[-1]
-    if last["outcome"] in NO_HELP:
-        asked = {**question, "problem": last["reason"]}
-        return _update(replace(round_, question=asked, vouch=start.vouch), state)
-    return _update(replace(round_, counts=count(round_.counts, "questions")), state)
-
-
-def _stays(call: Call, answer: Changed) -> bool:
-    """Say whether a person edits a call into what it is."""
-    try:
-        return apply(call, answer.changes) == call
-    except LookupError:
-        return False
-
-
-def _place(path: str, call: Call, context: RunContext) -> Slot | None:
-    tool, keys = context.tools.get(call.name), keys_of(path)
-    return tool.slot.at(keys) if tool is not None and keys else None
-
-
-_VOUCH: Final = ("key", "outcome")
-
-
-def _update(round_: Round, state: CorrectionState) -> Update:
-    """Return what the round came to."""
-    shown = ("strategy", "rule", "path", "outcome", "reason")
-    changes = list(map(change_json, round_.changes))
-    tried = [{key: each[key] for key in shown} for each in round_.tried]
-    update: Update = {
-        "counts": round_.counts,
-        "tried": [*state["tried"], *round_.tried],
-        "pending": changes,
-        "wait": None if changes else round_.wait,
-        "vouch": [*round_.vouch],
-        "question": None if changes else round_.question,
-        "note": {"tried": tried, "changes": changes},
-    }
-    if round_.end is not None:
-        return update | round_.end
-    if changes:
-        return update | {"outcome": "changed", "current": call_json(round_.call)}
-    return update | {"outcome": "gave_up" if round_.wait is None else "wait"}

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
+from selfcorrect.limits import count
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -25,6 +26,8 @@ from selfcorrect.model import (
     Safety,
     Terminal,
     Wait,
+    call_json,
+    call_of,
     change_json,
 )
 from selfcorrect.nodes.select_strategy import fault_of
@@ -92,6 +95,15 @@ class Rung:
     def is_helped(self, round_: Round) -> bool:
         """Say whether a change of this round concerns the fault."""
         return any(self.concerns(each.path, each.moved_from) for each in round_.changes)
+
+
+def start_round(state: CorrectionState, context: RunContext) -> Round:
+    """Return the round that begins with the call as it stands."""
+    counts = count(state["counts"], "rounds")
+    for kind in dict.fromkeys(each["kind"] for each in state["findings"]):
+        counts = count(counts, "per_kind", key=kind)
+    call = call_of(state["current"])
+    return Round(call, context.key_of(call), counts, vouch=tuple(state["vouch"]))
 
 
 def take(answer: Repair, rung: Rung, round_: Round) -> Round:
@@ -196,3 +208,24 @@ def note(round_: Round, rung: Rung, outcome: str, reason: str = "", **more: JSON
         **more,
     }
     return replace(round_, tried=(*round_.tried, item))
+
+
+def update_of(round_: Round, state: CorrectionState) -> Update:
+    """Return what the round came to."""
+    shown = ("strategy", "rule", "path", "outcome", "reason")
+    changes = list(map(change_json, round_.changes))
+    tried = [{key: each[key] for key in shown} for each in round_.tried]
+    update: Update = {
+        "counts": round_.counts,
+        "tried": [*state["tried"], *round_.tried],
+        "pending": changes,
+        "wait": None if changes else round_.wait,
+        "vouch": [*round_.vouch],
+        "question": None if changes else round_.question,
+        "note": {"tried": tried, "changes": changes},
+    }
+    if round_.end is not None:
+        return update | round_.end
+    if changes:
+        return update | {"outcome": "changed", "current": call_json(round_.call)}
+    return update | {"outcome": "gave_up" if round_.wait is None else "wait"}

@@ -1,0 +1,54 @@
+"""A person's answer on its way into a round of repair."""
+
+from dataclasses import replace
+from typing import Final
+
+from selfcorrect.context import RunContext
+from selfcorrect.limits import count
+from selfcorrect.model import Call, Changed, Diagnosis, GiveUp, JsonDict, Retry
+from selfcorrect.nodes.plan import check_call
+from selfcorrect.nodes.round import NO_HELP, PERSON, Rung, start_round, take, update_of
+from selfcorrect.person import repair_of
+from selfcorrect.pointer import apply, keys_of
+from selfcorrect.schema.slot import Slot
+from selfcorrect.state import CorrectionState, Update
+from selfcorrect.tools.run import plain
+
+
+def take_answer(
+    answer: object, question: JsonDict, state: CorrectionState, context: RunContext
+) -> Update:
+    """Return what a person's answer comes to; one that cannot be used is asked for again."""
+    start = start_round(state, context)
+    # Only the answer to a question about a doubt vouches, and only for that doubt.
+    vouch = (*start.vouch, *({name: each[name] for name in _VOUCH} for each in question["doubts"]))
+    is_first = not state["counts"].get("questions")
+    place = _place(question["path"], start.call, context)
+    repaired = repair_of(plain(answer), question, start.call, place, is_first=is_first)
+    if isinstance(repaired, Changed) and _stays(start.call, repaired):
+        repaired = Retry(1)
+    if isinstance(repaired, Retry) and (wrong := check_call(start.call, context)) is not None:
+        repaired = GiveUp(f"the call cannot run as it stands: {wrong['findings'][0]['text']}")
+    rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
+    round_ = take(repaired, rung, replace(start, vouch=vouch))
+    last = round_.tried[-1]
+    if last["outcome"] in NO_HELP:
+        asked = {**question, "problem": last["reason"]}
+        return update_of(replace(round_, question=asked, vouch=start.vouch), state)
+    return update_of(replace(round_, counts=count(round_.counts, "questions")), state)
+
+
+def _stays(call: Call, answer: Changed) -> bool:
+    """Say whether a person edits a call into what it is."""
+    try:
+        return apply(call, answer.changes) == call
+    except LookupError:
+        return False
+
+
+def _place(path: str, call: Call, context: RunContext) -> Slot | None:
+    tool, keys = context.tools.get(call.name), keys_of(path)
+    return tool.slot.at(keys) if tool is not None and keys else None
+
+
+_VOUCH: Final = ("key", "outcome")
