@@ -199,14 +199,12 @@ def _join(found: list[tuple[MendedCall, JSON]], given: JSON) -> Mending:
     return Mending(
         worst.outcome,
         calls,
-        () if is_held else tuple(map(_ready, filter(lambda call: call.args is not None, calls))),
+        ()
+        if is_held
+        else tuple(Call(each.name, each.args, each.id) for each in calls if each.args is not None),
         tuple(change for call in calls for change in call.changes),
         values[0] if len(values) == 1 else values,
         worst.reason,
         worst.detail,
         worst.failure,
     )
-
-
-def _ready(call: MendedCall) -> Call:
-    return Call(call.name, call.args or {}, call.id)

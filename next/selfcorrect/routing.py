@@ -97,7 +97,7 @@ def build_table(
 
     Raises:
         GraphSetupError: If an outcome or target does not exist, a node is out of reach, or a node
-            cannot reach the end.
+            cannot reach the report.
     """
     table: Routes = {node: dict(targets) for node, targets in ROUTES.items()}
     table |= {node: {} for node in own_nodes if node not in table}

@@ -60,7 +60,8 @@ class Options(TypedDict, total=False):
         hooks: Listeners: they see every use of a tool and every failure, and change nothing.
         tool_words: `"hide"` keeps a tool's own words from the model, never the diagnosis.
         on_edge: Nodes by the edge that they stand on: `{("validate", "retry"): approve}`.
-        before: Guards by node: `{"execute": gate}` is passed by every way into `execute`.
+        before: Guards by node: `{"execute": gate}` is passed by every way into `execute`. They, and
+            nodes on edges, may return None: they let pass.
         nodes: Nodes of your own by name; a built-in name replaces that node.
         routes: Targets by outcome, by node, over the default table.
         state: A subclass of `CorrectionState` with keys of your own.

@@ -61,7 +61,8 @@ def _refuse_edit(error: Exception, node: str, context: RunContext) -> None:
     # With `on_failure="raise"` the report raises the tool's own errors.
     if slip and frame_of(error) is None and not (node == REPORT and context.raises):
         why = f"{type(error).__name__}: {text_of(error)}"
-        raise GraphSetupError(f"node {node!r} cannot use the state; edit it anew: {why}") from error
+        left = "cannot use the state that an edit or another node left"
+        raise GraphSetupError(f"node {node!r} {left}: {why}") from error
 
 
 def _check(node: str, returned: Any, loop: Loop) -> JsonDict:

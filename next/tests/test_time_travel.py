@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from kit import DATE, INTEGER, TEXT, Tool, nodes
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from selfcorrect import GraphSetupError, NotDone, build_graph
+from selfcorrect import CorrectionState, GraphSetupError, NotDone, build_graph
 from selfcorrect.state import STATE_KEYS
 
 CONFIG = {"configurable": {"thread_id": "t1"}}
@@ -134,6 +135,21 @@ def test_breakpoints_and_edits_work_in_async_code():
     out = asyncio.run(travel())
     assert out["result"] == "ok"
     assert nodes(out)[-2:] == ["retry", "execute"]
+
+
+def test_a_question_of_a_nested_graph_can_be_passed_by_an_edit():
+    tool = Tool(effect="mutating", schema={"day": DATE})
+    outer = StateGraph(CorrectionState)
+    outer.add_node("inner", build_graph([tool.spec]))
+    outer.add_edge(START, "inner")
+    outer.add_edge("inner", END)
+    graph = outer.compile(checkpointer=InMemorySaver())
+    assert "__interrupt__" in start(graph, {"day": "03/04/2026"})
+    (task,) = graph.get_state(CONFIG, subgraphs=True).tasks
+    current = {"name": "t", "args": {"day": "2026-04-03"}}
+    graph.update_state(task.state.config, {"current": current}, as_node="retry")
+    assert graph.invoke(None, CONFIG)["result"] == "ok"
+    assert tool.ran == [{"day": "2026-04-03"}]
 
 
 class Acts(Tool):
