@@ -25,8 +25,6 @@ class AgentRun:
         id: The scope of the ledger, where the agent has no thread.
         offered: The tools that the model was offered last.
         structured: The names of the tools of which one must be called for the answer.
-        has_answer: Whether the last turn gave the structured answer.
-        made: The calls that succeeded otherwise than the model wrote them, by call id.
         objections: The reasons for which the model was asked again.
     """
 
@@ -35,19 +33,12 @@ class AgentRun:
     id: str = field(default_factory=lambda: uuid4().hex)
     offered: tuple[BaseTool, ...] = ()
     structured: tuple[str, ...] = ()
-    has_answer: bool = False
-    made: dict[str, ToolCall] = field(default_factory=dict)
     objections: set[str] = field(default_factory=set)
 
     @property
     def names(self) -> list[str]:
         """The names that the model may call."""
         return [*(each.name for each in self.offered), *self.structured]
-
-    def note_made(self, written: ToolCall, made: ToolCall) -> None:
-        """Take note of a call that succeeded otherwise than the thread shows it."""
-        if (made["name"], made["args"]) != (written["name"], written["args"]):
-            self.made[written["id"] or ""] = made
 
     def may_ask(self, objection: Objection) -> bool:
         """Say whether the model is asked again; for each reason it is once in a run."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from inspect import iscoroutinefunction
 from json import dumps
-from typing import Any, Final, cast
+from logging import getLogger
+from typing import Any, Final, TypedDict, cast
+from uuid import uuid4
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
@@ -16,16 +18,27 @@ from langgraph.types import interrupt
 from pydantic import ValidationError
 
 from selfcorrect.agents.answers import own_message, value_in
-from selfcorrect.errors import ArgumentsError, CorrectionFailed, EscalationError, ToolReportedError
+from selfcorrect.agents.shown import run_as_shown
+from selfcorrect.errors import (
+    ArgumentsError,
+    CorrectionFailed,
+    EscalationError,
+    GraphSetupError,
+    ToolReportedError,
+)
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop, Options, build_loop
+from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.tools.spec import ToolOptions, ToolSpec, collect_tools, metadata_of
 
 _MAX_TOOL_SETS: Final = 64
 _CHECKPOINTER: Final = "__pregel_checkpointer"
 _DECLARED: Final = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 """What a function's dict `metadata` may say of its tool."""
+_FORGETS: Final = (
+    "calls of %r are remembered for this run only; pass a thread_id, or SelfCorrection(scope=...)"
+)
 
 
 @dataclass(eq=False, slots=True)
@@ -40,6 +53,8 @@ class ToolRun:
         words: What the model reads where its name means no tool, or None.
         out: What the loop came to.
         made: The call as the tool got it last, or None.
+        shown: The call as others have seen it: a tool that acts runs with nothing else.
+        is_approved: Whether a person has answered for the call as it stands now.
     """
 
     request: ToolCallRequest
@@ -49,8 +64,15 @@ class ToolRun:
     words: str | None
     out: JsonDict = field(default_factory=dict)
     made: ToolCall | None = None
+    shown: JsonObject | None = None
+    is_approved: bool = False
     _answer: Any = None
     _value: JSON = None
+
+    @property
+    def tools(self) -> Sequence[BaseTool]:
+        """The tools of the agent."""
+        return _tools_of(self.request)
 
     @contextmanager
     def hosted(self) -> Iterator[None]:
@@ -90,9 +112,12 @@ class ToolRun:
 
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
-        call, trail = self.request.tool_call, self.out["trail"]
+        trail, mended = self.out["trail"], self.given.get("mended") or {}
+        call = {**self.request.tool_call, **mended.get("original", {})}
+        if trail and mended.get("changes"):
+            trail = [{**trail[0], "changes": mended["changes"]}, *trail[1:]]
         return {
-            "tool_call_id": call["id"],
+            "tool_call_id": self.request.tool_call["id"],
             "call": {"name": call["name"], "args": call["args"]},
             "executed": any("did" in event for event in trail),
             "trail": trail,
@@ -121,25 +146,51 @@ class ToolRun:
 _CURRENT: Final[ContextVar[ToolRun]] = ContextVar("selfcorrect_tool_run")
 
 
+class HostOptions(TypedDict, total=False):
+    """What hosts of LangChain calls take beside the options of the loop.
+
+    Attributes:
+        on_trail: Called after each call with `{"tool_call_id", "call", "executed", "trail"}`,
+            and the `failure` where there is one.
+        ask_person: Whether a question interrupts the agent; this needs a checkpointer.
+        effects: Effects of tools that declare none, by name or glob, as in a map.
+        scope: Stands in for a thread: what a call of a tool that acts is remembered for. A text,
+            or a function of the runtime.
+    """
+
+    on_trail: Callable[[JsonDict], object] | None
+    ask_person: bool
+    effects: Mapping[str, Any] | None
+    scope: str | Callable[[Any], object] | None
+
+
+def split_options(given: Mapping[str, Any]) -> tuple[Options, HostOptions]:
+    """Return the options of the loop, and those of its host."""
+    own = {name: item for name, item in given.items() if name in HostOptions.__annotations__}
+    shared = {name: item for name, item in given.items() if name not in own}
+    return cast("Options", shared), cast("HostOptions", own)
+
+
 class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        options: See `Options`.
-        ask_person: Whether a question interrupts the agent, where a checkpointer is there.
-        on_trail: Called after each call; see `AgentOptions`.
+        options: See `Options`; a model may be named as LangChain names it.
+        host: What the host adds; see `HostOptions`.
+        shows: Whether calls are shown to others before they run.
     """
 
-    def __init__(
-        self,
-        options: Options,
-        *,
-        ask_person: bool,
-        on_trail: Callable[[JsonDict], object] | None,
-    ) -> None:
-        self._loop = build_loop((), options)
-        self._ask_person = ask_person
-        self.on_trail = on_trail
+    def __init__(self, options: Options, host: HostOptions, *, shows: bool) -> None:
+        loop = build_loop((), _with_model(options))
+        self._loop = run_as_shown(loop, _CURRENT.get) if shows else loop
+        self._effects = StrategyMap(effects=host.get("effects")).effects
+        self._ask_person = host.get("ask_person", False)
+        self.on_trail = host.get("on_trail")
+        self._scope = host.get("scope")
+        for name, given in (("on_trail", self.on_trail), ("scope", self._scope)):
+            if not (given is None or callable(given) or (name, type(given)) == ("scope", str)):
+                raise GraphSetupError(f"{name}: must be callable, not {given!r:.80}")
+        self._has_warned = False
         # What is kept holds its tools, so that no other tool can get one of their ids.
         self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], Loop]] = {}
 
@@ -157,6 +208,24 @@ class HostedLoops:
         ask = _asker(request.tool_call["id"])
         return replace(loop, context=replace(loop.context, ask=ask))
 
+    def scope_of(self, request: ToolCallRequest, run: str | None, *, acts: bool) -> str:
+        """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run.
+
+        Args:
+            request: The call.
+            run: The run of the agent, if it is known.
+            acts: Whether its tool acts: one that nobody will remember is warned about, once.
+        """
+        config = request.runtime.config.get("configurable") or {}
+        scope = self._scope(request.runtime) if callable(self._scope) else self._scope
+        if lasting := scope or config.get("thread_id"):
+            return str(lasting)
+        logger = getLogger("selfcorrect")
+        if acts and not self._has_warned and logger.hasHandlers():
+            self._has_warned = True
+            logger.warning(_FORGETS, request.tool_call["name"])
+        return run or str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
+
     def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> Loop:
         """Return the loop with these tools."""
         key = (is_async, *map(id, tools))
@@ -169,8 +238,18 @@ class HostedLoops:
     def _with_tools(self, tools: Sequence[BaseTool], *, is_async: bool) -> Loop:
         context = self._loop.context
         specs = [_spec_of(tool, is_async=is_async) for tool in tools]
-        found = collect_tools(specs, context.map.effects)
+        found = collect_tools(specs, {**self._effects, **context.map.effects})
         return replace(self._loop, context=replace(context, tools=found))
+
+
+def _with_model(options: Options) -> Options:
+    """Return the options with their model loaded, where it is named."""
+    model = options.get("model")
+    if not isinstance(model, str):
+        return options
+    from langchain.chat_models import init_chat_model
+
+    return {**options, "model": init_chat_model(model)}
 
 
 def _asker(call_id: str | None) -> Callable[[JSON], Any]:
@@ -184,6 +263,7 @@ def _asker(call_id: str | None) -> Callable[[JSON], Any]:
         about = (call_id, question["executions"], question["path"], question["question"])
         lasting = sha256(repr(about).encode("utf-8", "replace")).hexdigest()[:12]
         answer = interrupt({**question, "id": lasting})
+        _CURRENT.get().is_approved = True
         if isinstance(answer, Mapping) and answer.get("question") == lasting:
             return {**answer, "question": question["id"]}
         return answer

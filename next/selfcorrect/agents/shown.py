@@ -1,0 +1,73 @@
+"""A tool that acts runs only as others have seen its call: nothing changes behind them unasked."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from selfcorrect.context import RunContext
+from selfcorrect.model import JsonDict, call_of
+from selfcorrect.nodes.plan import check_call
+from selfcorrect.setup import Loop
+from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.text import quote
+
+if TYPE_CHECKING:
+    from selfcorrect.agents.tool_run import ToolRun
+
+
+def run_as_shown(loop: Loop, current: Callable[[], "ToolRun"]) -> Loop:
+    """Return the loop in which a call that acts, but that nobody has seen so, is only proposed.
+
+    Args:
+        loop: The loop.
+        current: Returns the call that is under way.
+    """
+    name = loop.table.guards.get("execute", "execute")
+    node = loop.nodes[name]
+
+    def run(state: CorrectionState, context: RunContext) -> Any:
+        stop = _refuse_unseen(state, context, current())
+        return node(state, context) if stop is None else stop
+
+    return replace(loop, nodes={**loop.nodes, name: run})
+
+
+def _refuse_unseen(state: CorrectionState, context: RunContext, run: "ToolRun") -> Update | None:
+    now, seen = state["current"], run.shown or run.request.tool_call
+    tool = context.tools.get(now["name"])
+    if tool is None or not tool.acts or _is_same(now, {**seen}, run, context):
+        return None
+    if check_call(call_of(now), context) is not None:
+        # What does not fit is not made either, and says why.
+        return None
+    if run.is_approved:
+        # One answer of a person is for one call: what is changed after it was made is another.
+        run.shown, run.is_approved = now, False
+        return None
+    detail = "The repaired call was not made, because no one has approved it."
+    if state["attempts"]:
+        detail += f" The tool had refused: {quote(state['attempts'][-1]['text'] or '', 300)}"
+    return stop_run("needs_person", detail, proposal=now)
+
+
+def _is_same(now: JsonDict, seen: JsonDict, run: "ToolRun", context: RunContext) -> bool:
+    """Say whether two calls are the same for their tool's own validation."""
+    if now["name"] != seen["name"]:
+        return False
+    if repr(now["args"]) == repr(seen["args"]):
+        return True
+    if not isinstance(seen["args"], dict) or not isinstance(now["args"], dict):
+        return False
+    if context.key_of(call_of(now)) == context.key_of(call_of(seen)):
+        return True
+    tool = next((each for each in run.tools if each.name == now["name"]), None)
+    schema: Any = getattr(tool, "tool_call_schema", None)
+    if not hasattr(schema, "model_validate"):
+        return False
+    try:
+        values = [schema.model_validate(each["args"]).model_dump() for each in (now, seen)]
+    except ValidationError:
+        return False
+    return repr(values[0]) == repr(values[1])
