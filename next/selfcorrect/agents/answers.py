@@ -14,8 +14,8 @@ from selfcorrect.tools.run import plain
 PLACEHOLDER: Final = "(no answer)"
 """Stands in the thread for a blank turn, which providers reject."""
 NO_ANSWER: Final = "The model gave no answer."
-MADE: Final = "selfcorrect_made"
-"""Where an answer holds the name and the arguments of its call as they were made."""
+ACCOUNT: Final = "selfcorrect"
+"""Where an answer to a repaired call says what was written, what was changed, and what was made."""
 _SILENT_BLOCKS: Final = ("text", "thinking", "redacted_thinking", "reasoning")
 
 

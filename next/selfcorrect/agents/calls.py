@@ -7,10 +7,8 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, ToolCall
 
 from selfcorrect.agents.forms import ANTHROPIC, CHAT, RESPONSES, ProviderForm, ThreadCall
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.model import JsonDict
 
-WRITTEN: Final = "selfcorrect_written"
-"""Where a message says what the model wrote, by call id, with the changes that were made."""
 _UNKNOWN: Final = "unknown"
 _BLOCK: Final = ("tool_call", "invalid_tool_call", "tool_call_chunk")
 _FORMS: Final[Mapping[str, ProviderForm]] = {
@@ -56,15 +54,6 @@ def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
     extra = _replace_raw(message.additional_kwargs, new)
     update |= {"additional_kwargs": extra} if extra != message.additional_kwargs else {}
     return message.model_copy(update=update) if update else message
-
-
-def with_written(message: AIMessage, written: JsonObject) -> AIMessage:
-    """Return the message that says beside its calls what the model wrote; the first word stands."""
-    if not written:
-        return message
-    known = {**written, **message.additional_kwargs.get(WRITTEN, {})}
-    extra = {**message.additional_kwargs, WRITTEN: known}
-    return message.model_copy(update={"additional_kwargs": extra})
 
 
 def _replace_blocks(

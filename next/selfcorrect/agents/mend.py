@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 from langchain_core.messages import AIMessage, ToolCall
 
-from selfcorrect.agents.calls import calls_of, with_calls, with_written
+from selfcorrect.agents.calls import calls_of, with_calls
 from selfcorrect.agents.text_calls import Readable, Start
 from selfcorrect.context import RunContext
 from selfcorrect.model import Call, JsonDict, JsonObject
@@ -53,7 +53,7 @@ async def mend_calls(
         skip: The names of calls that the loop does not make: those of structured output.
         is_async: Whether the host is async.
     """
-    calls, found, written = calls_of(turn), dict(starts), {}
+    calls, found = calls_of(turn), dict(starts)
     for at, call in enumerate(calls):
         call_id = call["id"] or ""
         start = starts.get(call_id)
@@ -66,10 +66,7 @@ async def mend_calls(
         state = await _walk({**given, **beside}, loop, is_async=is_async)
         if state is not None:
             calls[at], found[call_id] = _show(call, state)
-        if start is not None or (state is not None and state["changes"]):
-            changes = state["changes"] if state else []
-            written[call_id] = {"written": given.get("call") or given["raw"], "changes": changes}
-    return with_written(with_calls(turn, calls), written), found
+    return with_calls(turn, calls), found
 
 
 def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:

@@ -8,7 +8,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.answers import MADE, last_turn, own_message
+from selfcorrect.agents.answers import ACCOUNT, last_turn, own_message
 from selfcorrect.agents.ending import may_end, why_over
 from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
@@ -98,7 +98,7 @@ def _start(
 def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
     if loops.on_trail is not None:
         loops.on_trail(run.record())
-    answer = _with_made(run.answer(), run)
+    answer = _with_account(run.answer(), run)
     agent_run: AgentRun | None = state.get(RUN)
     tool = run.request.tool
     if agent_run is None or tool is None or not tool.return_direct:
@@ -111,17 +111,17 @@ def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
     return Command(update={"messages": [answer]}, goto="model")
 
 
-def _with_made(answer: Any, run: ToolRun) -> Any:
-    """Return the answer with the call as it was made, where that is not what the thread shows."""
-    call, made = run.request.tool_call, run.made
-    if made is None or "result" not in run.out:
-        return answer
-    if (made["name"], made["args"]) == (call["name"], call["args"]):
-        return answer
+def _with_account(answer: Any, run: ToolRun) -> Any:
+    """Return the answer that says what the model wrote, where that is not what was made."""
+    call, made = run.request.tool_call, run.made if "result" in run.out else None
+    is_other = made is not None and (made["name"], made["args"]) != (call["name"], call["args"])
     message = own_message(answer, call["id"])
-    if message is None:
+    if message is None or not (is_other or "mended" in run.given):
         return answer
-    extra = {**message.additional_kwargs, MADE: {"name": made["name"], "args": made["args"]}}
+    account: JsonDict = {"written": run.written, "changes": run.changes}
+    if is_other and made is not None:
+        account["made"] = {"name": made["name"], "args": made["args"]}
+    extra = {**message.additional_kwargs, ACCOUNT: account}
     if message is answer:
         return message.model_copy(update={"additional_kwargs": extra})
     # The message stands inside of a command.

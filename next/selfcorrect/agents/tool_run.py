@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from inspect import iscoroutinefunction
+from itertools import chain
 from json import dumps
 from logging import getLogger
 from typing import Any, Final, TypedDict, cast
@@ -110,12 +111,24 @@ class ToolRun:
         name, call_id = call["name"], call["id"]
         return ToolMessage(text, name=name, tool_call_id=call_id, status=status, artifact=failure)
 
+    @property
+    def written(self) -> JsonDict:
+        """The call as the model wrote it."""
+        call, mended = self.request.tool_call, self.given.get("mended") or {}
+        return mended.get("original") or {"name": call["name"], "args": call["args"]}
+
+    @property
+    def changes(self) -> list[JsonDict]:
+        """What was changed, before others saw the call and behind them."""
+        mended = self.given.get("mended") or {}
+        made = (event.get("changes", ()) for event in self.out["trail"])
+        return [*mended.get("changes", ()), *chain.from_iterable(made)]
+
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
-        trail, mended = self.out["trail"], self.given.get("mended") or {}
-        call = {**self.request.tool_call, **mended.get("original", {})}
-        if trail and mended.get("changes"):
-            trail = [{**trail[0], "changes": mended["changes"]}, *trail[1:]]
+        call, trail = {**self.request.tool_call, **self.written}, self.out["trail"]
+        if trail and "mended" in self.given:
+            trail = [{**trail[0], "changes": self.given["mended"]["changes"]}, *trail[1:]]
         return {
             "tool_call_id": self.request.tool_call["id"],
             "call": {"name": call["name"], "args": call["args"]},

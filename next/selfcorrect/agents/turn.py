@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.answers import MADE, last_request, last_turn
-from selfcorrect.agents.calls import calls_of, with_calls, with_written
+from selfcorrect.agents.answers import ACCOUNT, last_request, last_turn
+from selfcorrect.agents.calls import calls_of, with_calls
 from selfcorrect.agents.text_calls import TOOL_CHOICE, Readable, Start, stop_reason
 from selfcorrect.model import JsonDict
 
@@ -59,18 +59,18 @@ def _new_id(message: AIMessage, index: int) -> str:
 def with_made_calls(messages: Sequence[AnyMessage]) -> list[AIMessage]:
     """Return the last turn with its calls as they were made, if they differ from those it shows."""
     turn, behind = last_turn(messages)
-    answers = [each for each in behind if isinstance(each, ToolMessage)]
-    made = {
-        each.tool_call_id: each.additional_kwargs[MADE]
-        for each in answers
-        if MADE in each.additional_kwargs
+    accounts = {
+        each.tool_call_id: each.additional_kwargs.get(ACCOUNT, {})
+        for each in behind
+        if isinstance(each, ToolMessage)
     }
-    if turn is None or not made:
+    if turn is None or not any("made" in each for each in accounts.values()):
         return []
-    old = calls_of(turn)
-    changed = with_calls(turn, [ToolCall(**{**c, **made.get(c["id"] or "", {})}) for c in old])
-    written = {c["id"] or "": {"written": dict(c)} for c in old if c["id"] in made}
-    return [] if changed is turn else [with_written(changed, written)]
+    calls = calls_of(turn)
+    for call in calls:
+        call.update(accounts.get(call["id"] or "", {}).get("made", {}))
+    changed = with_calls(turn, calls)
+    return [] if changed is turn else [changed]
 
 
 def beside_calls(turn: AIMessage | None, messages: Sequence[AnyMessage]) -> JsonDict:
