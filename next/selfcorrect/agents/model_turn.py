@@ -31,7 +31,9 @@ from selfcorrect.agents.turn import (
     with_made_calls,
     with_readable_calls,
 )
+from selfcorrect.context import RunContext
 from selfcorrect.model import JsonDict
+from selfcorrect.setup import Loop
 from selfcorrect.text import quote
 
 MOST_ASKS: Final = 16
@@ -53,12 +55,14 @@ async def take_turn(
     if renewed := with_made_calls(messages):
         update["messages"] = renewed
     asked = prepare(request, renewed, run)
+    # A tool that is declared wrongly is found before the model is paid.
+    loop = loops.loop_with(run.offered, is_async=is_async)
     if (objection := object_to_repeats(messages)) and run.may_ask(objection):
         asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
     may_object = True
     for left in reversed(range(MOST_ASKS)):
         response = await ask_model(asked, ask)
-        turn, starts, unread = _read(response, messages, run, loops)
+        turn, starts, unread = _read(response, messages, run, loop.context)
         feedback, objection = _answer(turn, unread, run, has_answer=_has_answer(response))
         if objection is not None and may_object and run.may_ask(objection):
             may_object, feedback = False, objection.text
@@ -68,21 +72,23 @@ async def take_turn(
         asked = asked.override(messages=[*asked.messages, shown, feedback_message(feedback)])
     if is_blank(turn) and run.empty is None:
         turn = _with_text(turn, NO_ANSWER)
-    turn, known = await _repair(turn, starts, messages, run, loops, is_async=is_async)
+    turn, known = await _repair(turn, starts, messages, run, loop, is_async=is_async)
     result = [turn if isinstance(each, AIMessage) else each for each in response.result]
     result += _unread_answers(turn, starts, run.structured)
     return _respond(replace(response, result=result), update | known)
 
 
 def _read(
-    response: ModelResponse[Any], messages: Sequence[AnyMessage], run: AgentRun, loops: HostedLoops
+    response: ModelResponse[Any],
+    messages: Sequence[AnyMessage],
+    run: AgentRun,
+    context: RunContext,
 ) -> tuple[AIMessage, dict[str, Start], str]:
     """Return the turn with readable calls, what the loop starts from, and an unread call's tool."""
     turn = next(each for each in response.result if isinstance(each, AIMessage))
     readable, starts = with_readable_calls(turn)
     if readable.tool_calls or _has_answer(response) or not may_hold_call(turn, run.names):
         return readable, starts, ""
-    context = loops.loop_with(run.offered).context
     made, may_call = _calls_made(messages), not run.structured
     found = read_text_calls(turn, context, made=made, may_call=may_call)
     return (turn, {}, found) if isinstance(found, str) else (*found, "")
@@ -109,14 +115,13 @@ async def _repair(
     starts: dict[str, Start],
     messages: Sequence[AnyMessage],
     run: AgentRun,
-    loops: HostedLoops,
+    loop: Loop,
     *,
     is_async: bool,
 ) -> tuple[AIMessage, JsonDict]:
     """Return the turn with repaired calls, and what the private state says of it."""
     if not turn.tool_calls:
         return turn, {}
-    loop = loops.loop_with(run.offered, is_async=is_async)
     beside = beside_calls(turn, [*messages, turn])
     mended, found = await mend_calls(
         turn, starts, loop, beside, skip=run.structured, is_async=is_async
