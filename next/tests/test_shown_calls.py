@@ -217,6 +217,30 @@ def test_a_model_that_repairs_is_not_asked_twice_about_one_call():
     assert once <= 4
 
 
+class AsksTwice(AgentMiddleware):
+    """Returns the first of two answers; what is known of the last one is kept."""
+
+    def wrap_model_call(self, request, handler):
+        first = handler(request)
+        handler(request)
+        return first
+
+
+@pytest.mark.parametrize("text", ["??", '{"path": "/tmp/x', "{path: }"])
+def test_an_unreadable_call_does_not_run_with_its_defaults(text):
+    done = []
+
+    def purge(path: str = "/") -> str:
+        """Delete all below a path."""
+        done.append(path)
+        return "gone"
+
+    script = [malformed(text, "purge"), "done", "done", "done"]
+    out = ask(agent_of(script, [purge], [AsksTwice(), SelfCorrection()]))
+    assert done == []
+    assert answers(out)[0].status == "error"
+
+
 # --- options ------------------------------------------------------------------------------
 
 

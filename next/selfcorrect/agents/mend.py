@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 from langchain_core.messages import AIMessage, ToolCall
 
 from selfcorrect.agents.calls import calls_of, with_calls
-from selfcorrect.agents.text_calls import Readable, Start
+from selfcorrect.agents.text_calls import UNREAD, Readable, Start
 from selfcorrect.context import RunContext
 from selfcorrect.model import Call, JsonDict, JsonObject
 from selfcorrect.nodes.execute import unfit
@@ -66,7 +66,18 @@ async def mend_calls(
         state = await _walk({**given, **beside}, loop, is_async=is_async)
         if state is not None:
             calls[at], found[call_id] = _show(call, state)
-    return with_calls(turn, calls), found
+    unread = [call_id for call_id, start in found.items() if _is_unread(start)]
+    mended = with_calls(turn, calls)
+    if not unread:
+        return mended, found
+    # The mark outlasts the private state: without it the call would run with its defaults.
+    extra = {**mended.additional_kwargs, UNREAD: unread}
+    return mended.model_copy(update={"additional_kwargs": extra}), found
+
+
+def _is_unread(start: Start) -> bool:
+    """Say whether the arguments that the model wrote could not be read."""
+    return not isinstance(start["given"].get("call", {}).get("args"), dict)
 
 
 def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:

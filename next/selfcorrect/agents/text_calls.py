@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TOOL_CHOICE: Final = "tool_choice"
 """Where the metadata of a turn says that no call was allowed in it."""
+UNREAD: Final = "selfcorrect_unread"
+"""Where a turn names its calls that are shown without their arguments: they could not be read."""
 _OPENERS: Final = re.compile(r"[{<(\[]")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 

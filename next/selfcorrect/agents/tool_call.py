@@ -10,6 +10,7 @@ from langgraph.types import Command
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.answers import ACCOUNT, last_turn, own_message
 from selfcorrect.agents.ending import may_end, why_over
+from selfcorrect.agents.text_calls import UNREAD
 from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
 from selfcorrect.agents.turn import TURN, Turn, beside_calls
@@ -79,6 +80,9 @@ def _start(
     written = known["starts"].get(call_id)
     if written and written["shown"] == shown:
         start = written["given"]
+    elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
+        # Somebody has lost what is known of the call: it must not run with its defaults.
+        start["call"]["args"] = "(unreadable)"
     loop = loops.loop_for(request, is_async=is_async)
     agent_run: AgentRun | None = state.get(RUN)
     tool = loop.context.tools.get(call["name"])
