@@ -1,6 +1,6 @@
 """What lasts as long as one run of an agent: its id, its tools, the counters of its policies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
@@ -46,9 +46,7 @@ class AgentRun:
         self.objections.add(objection.reason)
         return is_new
 
-    def words_for(
-        self, calls: Sequence[ToolCall], means_tool: Callable[[ToolCall], bool]
-    ) -> dict[str, str]:
+    def words_for(self, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Return the policy's words by call id, for the calls whose names mean no tool.
 
         Several misses of one message count once, and none where another name is found.
@@ -58,7 +56,7 @@ class AgentRun:
         """
         if not calls or not (names := self.names):
             return {}
-        misses = [call for call in calls if call["name"] not in names and not means_tool(call)]
+        misses = [call for call in calls if call["name"] not in names]
         counting = self.not_found
         if len(misses) < len(calls):
             self.not_found.on_tool_found()

@@ -126,7 +126,7 @@ def _terminal_detail(messages: Sequence[AnyMessage], *, is_running: bool) -> str
 def count_failures(messages: Sequence[AnyMessage]) -> int:
     """Return how many turns the thread ends with whose calls have all failed."""
     turns = islice(_list_turns(messages), MOST_FAILURES)
-    return sum(1 for _ in takewhile(lambda turn: turn.has_failed, turns))
+    return sum(1 for _ in takewhile(lambda turn: turn[1], turns))
 
 
 def count_repeats(messages: Sequence[AnyMessage]) -> int:
@@ -149,17 +149,11 @@ def _count_rounds(turns: Sequence[object], length: int) -> int:
 _LONGEST_ROUND: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _CallTurn:
-    """The calls of a turn, their answers, and whether all of them have failed."""
+def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[tuple[object, bool]]:
+    """Yield the turns with calls since the user's last word, the last one first.
 
-    calls: Sequence[tuple[str, object]]
-    answers: Sequence[tuple[str | None, str]]
-    has_failed: bool
-
-
-def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[_CallTurn]:
-    """Yield the turns with calls since the user's last word, the last one first."""
+    Each comes as its calls and answers, and whether all of them have failed.
+    """
     answers: list[ToolMessage] = []
     for message in reversed(messages):
         if isinstance(message, ToolMessage):
@@ -170,7 +164,7 @@ def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[_CallTurn]:
             calls = [(each["name"], each["args"]) for each in message.tool_calls]
             said = sorted(((each.name, str(each.text)) for each in answers), key=repr)
             has_failed = all(each.status == "error" for each in answers)
-            yield _CallTurn(calls, said, has_failed)
+            yield (calls, said), has_failed
             answers = []
         elif SOURCE not in message.additional_kwargs:
             return

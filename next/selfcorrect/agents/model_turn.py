@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
@@ -126,19 +125,12 @@ async def _repair(
     mended, found = await mend_calls(
         turn, starts, loop, beside, skip=run.structured, is_async=is_async
     )
-    words = run.words_for(mended.tool_calls, partial(_means_tool, loop.context.tools))
+    words = run.words_for(mended.tool_calls)
     if not found and not words:
         return mended, {}
     if not mended.id:
         mended = mended.model_copy(update={"id": str(uuid4())})
     return mended, {TURN: Turn(message=mended.id, starts=found, words=words)}
-
-
-def _means_tool(tools: Any, call: ToolCall) -> bool:
-    """Say whether the loop would make the call under the name of an offered tool."""
-    from selfcorrect.repairs.tools import match_tool
-
-    return match_tool(call["name"], call["args"], tools) is not None
 
 
 def _unread_answers(
