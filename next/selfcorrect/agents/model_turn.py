@@ -61,6 +61,9 @@ async def take_turn(
     may_object = True
     for left in reversed(range(MOST_ASKS)):
         response = await ask_model(asked, ask)
+        if not any(isinstance(each, AIMessage) for each in response.result):
+            # Another middleware answers without the model.
+            return _respond(response, update)
         turn, starts, unread = _read(response, messages, run, loop.context)
         feedback, objection = _answer(turn, unread, run, has_answer=_has_answer(response))
         if objection is not None and may_object and run.may_ask(objection):

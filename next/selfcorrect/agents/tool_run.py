@@ -47,7 +47,7 @@ class ToolRun:
     """One call: what the loop is given, and what LangChain answered.
 
     Attributes:
-        request: The call as the model wrote it.
+        request: The call as it came to the tools.
         handler: LangChain's own, which runs the tool.
         loop: The loop with the tools of the agent.
         given: The input of the loop.
