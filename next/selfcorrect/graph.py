@@ -23,7 +23,7 @@ from selfcorrect.step import run_step
 
 SCOPE: Final = "selfcorrect_scope"
 """The key of what stands in for a thread, where several graphs run for one purpose."""
-_CHECKPOINTER: Final = "__pregel_checkpointer"
+CHECKPOINTER: Final = "__pregel_checkpointer"
 """LangGraph's key for the checkpointer in force, a parent graph's included."""
 
 
@@ -44,7 +44,11 @@ def build_graph(
         GraphSetupError: If a part is unusable.
         MapError: If the error-strategy map is unusable.
     """
-    loop = build_loop(tools, options)
+    return compile_loop(build_loop(tools, options), checkpointer)
+
+
+def compile_loop(loop: Loop, checkpointer: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Return a loop as a compiled graph."""
     state, output = _schemas(loop)
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(state, output_schema=output)
     builder.add_edge(START, loop.table.first)
@@ -120,7 +124,7 @@ def _host(context: RunContext, config: RunnableConfig | None, *, is_async: bool)
         context,
         is_async=is_async,
         # An interrupt without a checkpointer could never be answered.
-        ask=interrupt if configurable.get(_CHECKPOINTER) is not None else None,
+        ask=(context.ask or interrupt) if configurable.get(CHECKPOINTER) is not None else None,
         thread=None if thread is None else str(thread),
         scope=configurable.get(SCOPE),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal, TypedDict, get_type_hints
+from typing import Any, Final, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from pydantic import ValidationError
 
@@ -130,6 +130,10 @@ def build_loop(
     for name in options:
         if name not in Options.__annotations__:
             raise GraphSetupError(unknown_name("option", name, Options.__annotations__))
+        kind: Any = Options.__annotations__[name]
+        words = get_args(kind) if get_origin(kind) is Literal else ()
+        if words and options[name] not in (*words, None):
+            raise GraphSetupError(f"{name}: {unknown_name('word', options[name], words)}")
     given = {name: value for name, value in options.items() if value is not None}
     state = given.get("state", CorrectionState)
     hints = get_type_hints(state, include_extras=True)

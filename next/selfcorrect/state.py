@@ -38,6 +38,8 @@ class CorrectionInput(TypedDict, total=False):
         index: Which of several calls of the text is meant, from 0.
         message_id: The message that holds the call, where a host has messages.
         task_id: What the call belongs to, where there is no thread.
+        mended: What an earlier walk came to that executed nothing: `original`, `changes`,
+            `counts` and `tried`.
     """
 
     call: JSON
@@ -49,6 +51,7 @@ class CorrectionInput(TypedDict, total=False):
     index: int | None
     message_id: str | None
     task_id: str | None
+    mended: JsonDict | None
 
 
 class CorrectionOutput(TypedDict, total=False):
@@ -119,20 +122,21 @@ _KEPT_INPUT: Final = INPUT_KEYS - {"call", "raw"}
 def new_run(state: CorrectionState, run: str) -> Update:
     """Return the keys that a run starts with."""
     given = {key: item for key, item in state.items() if key in _KEPT_INPUT and item is not None}
+    mended: Any = given.pop("mended", {})
     return {
         "format": FORMAT,
         "run": run,
         "given": given,
         "current": {},
-        "original": None,
+        "original": mended.get("original"),
         "findings": [],
         "source": "plan",
         "selected": [],
-        "changes": [],
+        "changes": mended.get("changes", []),
         "pending": [],
-        "tried": [],
+        "tried": mended.get("tried", []),
         "attempts": [],
-        "counts": {},
+        "counts": mended.get("counts", {}),
         "wait": None,
         "vouch": [],
         "question": None,

@@ -698,9 +698,10 @@ def test_the_same_calls_with_the_same_answers_are_told_and_then_ended(is_async):
     out = play(make(model, [empty]), is_async)
     assert (len(ran), len(model.prompts)) == (8, 8)
     assert "8 times" in out[-1].text
-    told = [each.text for each in out if isinstance(each, HumanMessage)]
+    told = [each[-1].text for each in model.prompts if isinstance(each[-1], HumanMessage)]
     assert len(told) == 2
     assert "5 times" in told[1]
+    assert [each.text for each in out if isinstance(each, HumanMessage)] == ["do it"]
 
 
 @pytest.mark.parametrize("length", [2, 3, 4])
@@ -924,7 +925,7 @@ def test_other_middleware_stands_before_and_behind():
 
     script = [tool_call("serach", q="1"), AIMessage(""), "done"]
     out = play(make(script, [search], before=[Notes("before")], behind=[Notes("behind")]))
-    assert seen == [("before", "serach", {"q": "1"}), ("behind", "search", {"q": 1})]
+    assert seen == [("before", "search", {"q": 1}), ("behind", "search", {"q": 1})]
     assert out[-1].text == "done"
 
 

@@ -1,6 +1,6 @@
 """What lasts as long as one run of an agent: its id, its tools, the counters of its policies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
@@ -25,8 +25,6 @@ class AgentRun:
         id: The scope of the ledger, where the agent has no thread.
         offered: The tools that the model was offered last.
         structured: The names of the tools of which one must be called for the answer.
-        has_answer: Whether the last turn gave the structured answer.
-        made: The calls that succeeded otherwise than the model wrote them, by call id.
         objections: The reasons for which the model was asked again.
     """
 
@@ -35,8 +33,6 @@ class AgentRun:
     id: str = field(default_factory=lambda: uuid4().hex)
     offered: tuple[BaseTool, ...] = ()
     structured: tuple[str, ...] = ()
-    has_answer: bool = False
-    made: dict[str, ToolCall] = field(default_factory=dict)
     objections: set[str] = field(default_factory=set)
 
     @property
@@ -44,20 +40,13 @@ class AgentRun:
         """The names that the model may call."""
         return [*(each.name for each in self.offered), *self.structured]
 
-    def note_made(self, written: ToolCall, made: ToolCall) -> None:
-        """Take note of a call that succeeded otherwise than the thread shows it."""
-        if (made["name"], made["args"]) != (written["name"], written["args"]):
-            self.made[written["id"] or ""] = made
-
     def may_ask(self, objection: Objection) -> bool:
         """Say whether the model is asked again; for each reason it is once in a run."""
         is_new = objection.reason not in self.objections
         self.objections.add(objection.reason)
         return is_new
 
-    def words_for(
-        self, calls: Sequence[ToolCall], means_tool: Callable[[ToolCall], bool]
-    ) -> dict[str, str]:
+    def words_for(self, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Return the policy's words by call id, for the calls whose names mean no tool.
 
         Several misses of one message count once, and none where another name is found.
@@ -67,7 +56,7 @@ class AgentRun:
         """
         if not calls or not (names := self.names):
             return {}
-        misses = [call for call in calls if call["name"] not in names and not means_tool(call)]
+        misses = [call for call in calls if call["name"] not in names]
         counting = self.not_found
         if len(misses) < len(calls):
             self.not_found.on_tool_found()

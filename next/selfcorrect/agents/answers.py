@@ -18,7 +18,8 @@ from selfcorrect.tools.run import plain
 PLACEHOLDER: Final = "(no answer)"
 """Stands in the thread for a blank turn, which providers reject."""
 NO_ANSWER: Final = "The model gave no answer."
-_ENDS: Final = ("terminal_kind", "rejected")
+ACCOUNT: Final = "selfcorrect"
+"""Where an answer to a repaired call says what was written, what was changed, and what was made."""
 _SILENT_BLOCKS: Final = ("text", "thinking", "redacted_thinking", "reasoning")
 
 
@@ -80,22 +81,6 @@ def last_turn(messages: Sequence[AnyMessage]) -> tuple[AIMessage | None, list[An
         if isinstance(message, AIMessage):
             return message, list(messages[index + 1 :])
     return None, []
-
-
-def ends_agent(messages: Sequence[AnyMessage], *, is_running: bool) -> bool:
-    """Say whether an answer to the last turn ends the agent, so that its model is not asked.
-
-    Args:
-        messages: The thread.
-        is_running: Whether the last turn surely belongs to the present run of the agent. If not,
-            a message of the user behind it begins another run.
-    """
-    _, behind = last_turn(messages)
-    if not is_running and any(isinstance(each, HumanMessage) for each in behind):
-        return False
-    answers = [each for each in behind if isinstance(each, ToolMessage) and each.status == "error"]
-    reports = [each.artifact for each in answers if isinstance(each.artifact, Mapping)]
-    return any(each.get("reason") in _ENDS for each in reports)
 
 
 def feedback_message(text: str) -> HumanMessage:

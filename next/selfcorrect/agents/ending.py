@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Final
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
 from selfcorrect.text import quote
 
@@ -27,7 +27,16 @@ _WORDS: Final[Mapping[str, str]] = {
 """What the model reads when it is asked again, by reason; a failed call has its own words."""
 MOST_REPEATS: Final = 5
 """Equal turns after which the model is told; three more, and the run ends."""
-REPEATED: Final = "The run was ended: the same calls were made {} times in a row."
+MOST_FAILURES: Final = 16
+"""Turns in a row whose calls have all failed, after which the run ends."""
+_OVER: Final[Mapping[str, str]] = {
+    "terminal": "The run was ended: {}",
+    "repeated": "The run was ended: the same calls were made {} times in a row.",
+    "failed": "The run was ended: {} turns in a row, each call failed.",
+}
+"""The last message of a run that is ended without asking its model."""
+_ENDS: Final = ("terminal_kind", "rejected")
+"""Reasons of reports that end the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +89,44 @@ def may_end(
     return None
 
 
-def object_to_repeats(count: int) -> Objection:
-    """Return an objection to calls that the model makes so often in a row."""
-    return _object("repeated", str(count))
+def why_over(messages: Sequence[AnyMessage], *, is_running: bool) -> str | None:
+    """Return why the model is not asked any more, as the last message of the run, or None.
+
+    Args:
+        messages: The thread.
+        is_running: Whether the last turn surely belongs to the present run of the agent. If not,
+            a message of the user behind it begins another run.
+    """
+    if (detail := _terminal_detail(messages, is_running=is_running)) is not None:
+        return _OVER["terminal"].format(detail)
+    if (count := count_repeats(messages)) >= MOST_REPEATS + 3:
+        return _OVER["repeated"].format(count)
+    if (count := count_failures(messages)) >= MOST_FAILURES:
+        return _OVER["failed"].format(count)
+    return None
+
+
+def object_to_repeats(messages: Sequence[AnyMessage]) -> Objection | None:
+    """Return an objection where the model makes the same calls again and again, or None."""
+    count = count_repeats(messages)
+    return _object("repeated", str(count)) if count >= MOST_REPEATS else None
+
+
+def _terminal_detail(messages: Sequence[AnyMessage], *, is_running: bool) -> str | None:
+    """Return the detail of an answer to the last turn that ends the agent, or None."""
+    for each in reversed(messages):
+        if isinstance(each, AIMessage) or (isinstance(each, HumanMessage) and not is_running):
+            return None
+        report = each.artifact if isinstance(each, ToolMessage) and each.status == "error" else None
+        if isinstance(report, Mapping) and report.get("reason") in _ENDS:
+            return str(report["detail"])
+    return None
+
+
+def count_failures(messages: Sequence[AnyMessage]) -> int:
+    """Return how many turns the thread ends with whose calls have all failed."""
+    turns = islice(_list_turns(messages), MOST_FAILURES)
+    return sum(1 for _ in takewhile(lambda turn: turn[1], turns))
 
 
 def count_repeats(messages: Sequence[AnyMessage]) -> int:
@@ -105,17 +149,22 @@ def _count_rounds(turns: Sequence[object], length: int) -> int:
 _LONGEST_ROUND: Final = 4
 
 
-def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[object]:
-    """Yield the calls and answers of each turn since the user's last word, the last one first."""
-    answers: list[tuple[str | None, str]] = []
+def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[tuple[object, bool]]:
+    """Yield the turns with calls since the user's last word, the last one first.
+
+    Each comes as its calls and answers, and whether all of them have failed.
+    """
+    answers: list[ToolMessage] = []
     for message in reversed(messages):
         if isinstance(message, ToolMessage):
-            answers.append((message.name, message.text))
+            answers.append(message)
         elif isinstance(message, AIMessage):
             if not message.tool_calls:
                 return
             calls = [(each["name"], each["args"]) for each in message.tool_calls]
-            yield calls, sorted(answers, key=repr)
+            said = sorted(((each.name, str(each.text)) for each in answers), key=repr)
+            has_failed = all(each.status == "error" for each in answers)
+            yield (calls, said), has_failed
             answers = []
         elif SOURCE not in message.additional_kwargs:
             return

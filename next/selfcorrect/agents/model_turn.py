@@ -1,107 +1,149 @@
-"""What the model answered: its calls are made readable; a turn without one may not be the end."""
+"""One turn of the model: asked for with a valid thread, read, repaired, and asked for again."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from hashlib import sha256
-from typing import Any, Final, TypedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
 from uuid import uuid4
 
+from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langgraph.types import Command
 
-from selfcorrect.agents.agent_run import AgentRun
-from selfcorrect.agents.answers import (
-    NO_ANSWER,
-    PLACEHOLDER,
-    feedback_message,
-    is_blank,
-    last_turn,
+from selfcorrect.agents.agent_run import RUN, AgentRun
+from selfcorrect.agents.answers import NO_ANSWER, PLACEHOLDER, feedback_message, is_blank
+from selfcorrect.agents.ending import (
+    BLANK,
+    SOURCE,
+    Objection,
+    may_end,
+    object_to_repeats,
+    why_over,
 )
-from selfcorrect.agents.calls import calls_of, with_calls
-from selfcorrect.agents.ending import BLANK, SOURCE, may_end
-from selfcorrect.agents.text_calls import (
-    Readable,
-    Start,
-    may_hold_call,
-    read_text_calls,
-    stop_reason,
-)
-from selfcorrect.agents.thread import open_calls
+from selfcorrect.agents.mend import mend_calls
+from selfcorrect.agents.model_call import Ask, ask_model, prepare
+from selfcorrect.agents.text_calls import Start, may_hold_call, read_text_calls, stop_reason
 from selfcorrect.agents.tool_run import HostedLoops
+from selfcorrect.agents.turn import (
+    TURN,
+    Turn,
+    beside_calls,
+    with_made_calls,
+    with_readable_calls,
+)
+from selfcorrect.context import RunContext
+from selfcorrect.model import JsonDict
+from selfcorrect.setup import Loop
 from selfcorrect.text import quote
 
-TURN: Final = "selfcorrect_turn"
+MOST_ASKS: Final = 16
+"""How often the model is asked in one turn, whatever a policy says."""
 
 
-class Turn(TypedDict):
-    """What is known of the calls of the model's last turn, by call id.
+async def take_turn(
+    request: ModelRequest[Any], ask: Ask, run: AgentRun, loops: HostedLoops, *, is_async: bool
+) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+    """Ask the model until its turn may stand; return it with its calls readable and repaired.
 
-    Attributes:
-        starts: What the loop starts from.
-        words: What the model reads about names that no tool has.
+    Turns that do not stand, and what was said about them, are in prompts only.
     """
+    state = request.state
+    messages: list[AnyMessage] = state["messages"]
+    update: JsonDict = {} if RUN in state else {RUN: run}
+    if (over := why_over(messages, is_running=RUN in state)) is not None:
+        return _respond(ModelResponse([AIMessage(over)]), {**update, "jump_to": "end"})
+    if renewed := with_made_calls(messages):
+        update["messages"] = renewed
+    asked = prepare(request, renewed, run)
+    # A tool that is declared wrongly is found before the model is paid.
+    loop = loops.loop_with(run.offered, is_async=is_async)
+    if (objection := object_to_repeats(messages)) and run.may_ask(objection):
+        asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
+    may_object = True
+    for left in reversed(range(MOST_ASKS)):
+        response = await ask_model(asked, ask)
+        if not any(isinstance(each, AIMessage) for each in response.result):
+            # Another middleware answers without the model.
+            return _respond(response, update)
+        turn, starts, unread = _read(response, messages, run, loop.context)
+        feedback, objection = _answer(turn, unread, run, has_answer=_has_answer(response))
+        if objection is not None and may_object and run.may_ask(objection):
+            may_object, feedback = False, objection.text
+        if feedback is None or not left:
+            break
+        shown = _with_text(turn, PLACEHOLDER) if is_blank(turn) else turn
+        asked = asked.override(messages=[*asked.messages, shown, feedback_message(feedback)])
+    if is_blank(turn) and run.empty is None:
+        turn = _with_text(turn, NO_ANSWER)
+    turn, known = await _repair(turn, starts, messages, run, loop, is_async=is_async)
+    result = [turn if isinstance(each, AIMessage) else each for each in response.result]
+    result += _unread_answers(turn, starts, run.structured)
+    return _respond(replace(response, result=result), update | known)
 
-    starts: dict[str, Start]
-    words: dict[str, str]
+
+def _read(
+    response: ModelResponse[Any],
+    messages: Sequence[AnyMessage],
+    run: AgentRun,
+    context: RunContext,
+) -> tuple[AIMessage, dict[str, Start], str]:
+    """Return the turn with readable calls, what the loop starts from, and an unread call's tool."""
+    turn = next(each for each in response.result if isinstance(each, AIMessage))
+    readable, starts = with_readable_calls(turn)
+    if readable.tool_calls or _has_answer(response) or not may_hold_call(turn, run.names):
+        return readable, starts, ""
+    made, may_call = _calls_made(messages), not run.structured
+    found = read_text_calls(turn, context, made=made, may_call=may_call)
+    return (turn, {}, found) if isinstance(found, str) else (*found, "")
 
 
-def take_turn(
-    messages: Sequence[AnyMessage], run: AgentRun, loops: HostedLoops
-) -> dict[str, Any] | None:
-    """Return the update of the state after a turn of the model."""
-    turn, behind = last_turn(messages)
-    if turn is None:
-        return None
+def _answer(
+    turn: AIMessage, unread: str, run: AgentRun, *, has_answer: bool
+) -> tuple[str | None, Objection | None]:
+    """Return what a policy, or what we, have to say against a turn."""
     if is_blank(turn):
-        return _after_blank(turn, run)
+        return (None, BLANK) if run.empty is None else (run.empty.handle(), None)
     run.objections.discard(BLANK.reason)
     if run.empty is not None:
         run.empty.on_answer()
-    readable, starts = with_readable_calls(turn)
-    if not readable.tool_calls:
-        found = _calls_in_text(turn, messages, run, loops)
-        if isinstance(found, str):
-            return _end_or_ask(messages, run, found)
-        readable, starts = found
-    words = run.words_for(open_calls([readable, *behind]), partial(_means_tool, run, loops))
-    known = Turn(starts=starts, words=words)
-    return {TURN: known} if readable is turn else {TURN: known, "messages": [readable]}
+    if turn.tool_calls:
+        return None, None
+    structured = () if has_answer else run.structured
+    reason = stop_reason(turn)
+    return None, may_end([turn], stop_reason=reason, unread=unread, structured=structured)
 
 
-def with_readable_calls(message: AIMessage) -> Readable:
-    """Return the message with every malformed call as a call, and where the loop starts from.
-
-    Each call gets an id of its own. The arguments of a malformed call are empty in the thread; the
-    loop starts from its text.
-    """
-    calls: dict[str, ToolCall] = {}
-    starts: dict[str, Start] = {}
-    for index, call in enumerate(calls_of(message)):
-        call_id = call["id"] or ""
-        if not call_id or call_id in calls:
-            call_id = call["id"] = _new_id(message, index)
-        calls[call_id] = call
-        if index >= len(message.tool_calls):
-            malformed = message.invalid_tool_calls[index - len(message.tool_calls)]
-            text = malformed.get("args") or ""
-            start = {"call": {"name": call["name"], "args": text, "id": call_id}}
-            starts[call_id] = Start(shown={}, given=start)
-    return with_calls(message, list(calls.values())), starts
-
-
-def _new_id(message: AIMessage, index: int) -> str:
-    """Return an id for a call; the same when a node runs again from its top."""
-    place = f"{message.id or uuid4()} {index}"
-    return f"call_{sha256(place.encode('utf-8', 'replace')).hexdigest()[:12]}"
+async def _repair(
+    turn: AIMessage,
+    starts: dict[str, Start],
+    messages: Sequence[AnyMessage],
+    run: AgentRun,
+    loop: Loop,
+    *,
+    is_async: bool,
+) -> tuple[AIMessage, JsonDict]:
+    """Return the turn with repaired calls, and what the private state says of it."""
+    if not turn.tool_calls:
+        return turn, {}
+    beside = beside_calls(turn, [*messages, turn])
+    mended, found = await mend_calls(
+        turn, starts, loop, beside, skip=run.structured, is_async=is_async
+    )
+    words = run.words_for(mended.tool_calls)
+    if not found and not words:
+        return mended, {}
+    if not mended.id:
+        mended = mended.model_copy(update={"id": str(uuid4())})
+    return mended, {TURN: Turn(message=mended.id, starts=found, words=words)}
 
 
-def unread_messages(
-    messages: Sequence[AnyMessage], starts: Mapping[str, Start]
+def _unread_answers(
+    turn: AIMessage, starts: dict[str, Start], structured: Sequence[str]
 ) -> list[ToolMessage]:
     """Return the answers to malformed calls that no tool answers: those of structured output."""
     answers: list[ToolMessage] = []
-    for call in open_calls(messages) if starts else ():
+    for call in turn.tool_calls:
         start = starts.get(call["id"] or "")
-        if start is None or "call" not in start["given"]:
+        if start is None or call["name"] not in structured:
             continue
         text = (
             f"The arguments of `{call['name']}` are not a JSON object:"
@@ -112,56 +154,14 @@ def unread_messages(
     return answers
 
 
-def with_made_calls(
-    messages: Sequence[AnyMessage], made: Mapping[str, ToolCall]
-) -> list[AIMessage]:
-    """Return the last turn with its calls as they were made, if they differ from those it shows."""
-    turn, _ = last_turn(messages)
-    if turn is None or not any(call["id"] in made for call in turn.tool_calls):
-        return []
-    changed = with_calls(turn, [made.get(call["id"] or "", call) for call in calls_of(turn)])
-    return [] if changed is turn else [changed]
+def _respond(
+    response: ModelResponse[Any], update: JsonDict
+) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+    return ExtendedModelResponse(response, Command(update=update)) if update else response
 
 
-def _after_blank(turn: AIMessage, run: AgentRun) -> dict[str, Any] | None:
-    if run.empty is None:
-        feedback = BLANK.text if run.may_ask(BLANK) else None
-    else:
-        feedback = run.empty.handle()
-    if feedback is not None:
-        asked = [_with_text(turn, PLACEHOLDER), feedback_message(feedback)]
-        return {"messages": asked, "jump_to": "model"}
-    return None if run.empty else {"messages": [_with_text(turn, NO_ANSWER)]}
-
-
-def _means_tool(run: AgentRun, loops: HostedLoops, call: ToolCall) -> bool:
-    """Say whether the loop would make the call under the name of an offered tool."""
-    from selfcorrect.repairs.tools import match_tool
-
-    tools = loops.loop_with(run.offered).context.tools
-    return match_tool(call["name"], call["args"], tools) is not None
-
-
-def _calls_in_text(
-    turn: AIMessage, messages: Sequence[AnyMessage], run: AgentRun, loops: HostedLoops
-) -> Readable | str:
-    """Return the turn with the calls of its text, or the tool of one that was not read."""
-    if run.has_answer or not may_hold_call(turn, run.names):
-        return ""
-    context = loops.loop_with(run.offered).context
-    made, may_call = _calls_made(messages), not run.structured
-    return read_text_calls(turn, context, made=made, may_call=may_call)
-
-
-def _end_or_ask(messages: Sequence[AnyMessage], run: AgentRun, unread: str) -> dict[str, Any]:
-    known = {TURN: Turn(starts={}, words={})}
-    turn, _ = last_turn(messages)
-    reason = stop_reason(turn) if turn else None
-    structured = () if run.has_answer else run.structured
-    objection = may_end(messages, stop_reason=reason, unread=unread, structured=structured)
-    if objection is None or not run.may_ask(objection):
-        return known
-    return {**known, "messages": [feedback_message(objection.text)], "jump_to": "model"}
+def _has_answer(response: ModelResponse[Any]) -> bool:
+    return response.structured_response is not None
 
 
 def _calls_made(messages: Sequence[AnyMessage]) -> list[ToolCall]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 TOOL_CHOICE: Final = "tool_choice"
 """Where the metadata of a turn says that no call was allowed in it."""
+UNREAD: Final = "selfcorrect_unread"
+"""Where a turn names its calls that are shown without their arguments: they could not be read."""
 _OPENERS: Final = re.compile(r"[{<(\[]")
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
@@ -27,8 +29,8 @@ class Start(TypedDict):
     """What the loop starts from, where it is not the call as the thread shows it.
 
     Attributes:
-        shown: The arguments in the thread; others mean that somebody has edited the call.
-        given: The call with its arguments as text, or the text that holds the call.
+        shown: Name and arguments in the thread; others mean that somebody has edited the call.
+        given: The call as it stands, or the text that holds it, with what repaired it so far.
     """
 
     shown: JsonDict
@@ -111,7 +113,9 @@ def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
         is_plain = isinstance(each.arguments, dict) and not each.positional
         call_id, args = f"call_{uuid4().hex[:12]}", each.arguments if is_plain else {}
         calls.append(ToolCall(name=each.name, args=args, id=call_id, type="tool_call"))
-        starts[call_id] = Start(shown=args, given={"raw": turn.text, "index": index})
+        starts[call_id] = Start(
+            shown={"name": each.name, "args": args}, given={"raw": turn.text, "index": index}
+        )
     update = {"tool_calls": calls, "content": _without_text(turn, chosen.around)}
     return turn.model_copy(update=update), starts
 

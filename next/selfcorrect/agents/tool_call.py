@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import uuid4
 
 from langchain_core.messages import ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.answers import last_request, last_turn
-from selfcorrect.agents.model_turn import TURN, Turn
-from selfcorrect.agents.text_calls import TOOL_CHOICE, stop_reason
+from selfcorrect.agents.answers import ACCOUNT, last_turn, own_message
+from selfcorrect.agents.ending import may_end, why_over
+from selfcorrect.agents.text_calls import UNREAD
 from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import HostedLoops, ToolRun
+from selfcorrect.agents.turn import TURN, Turn, beside_calls
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.walk import awalk, walk
 
@@ -36,7 +37,8 @@ def run_call(
     if isinstance(run, ToolMessage):
         return run
     with run.hosted():
-        run.out = walk(run.loop, run.given)
+        graph, config = run.graph, request.runtime.config
+        run.out = graph.invoke(run.given, config) if graph else walk(run.loop, run.given)
     return _end(run, loops, state)
 
 
@@ -51,7 +53,9 @@ async def arun_call(
     if isinstance(run, ToolMessage):
         return run
     with run.hosted():
-        run.out = await awalk(run.loop, run.given)
+        graph, config = run.graph, request.runtime.config
+        ending = graph.ainvoke(run.given, config) if graph else awalk(run.loop, run.given)
+        run.out = await ending
     return _end(run, loops, state)
 
 
@@ -67,43 +71,67 @@ def _start(
     call, messages = request.tool_call, state["messages"]
     if (answer := answer_to(call["id"], messages)) is not None:
         return answer
-    known: Turn = state.get(TURN) or Turn(starts={}, words={})
     turn, behind = last_turn(messages)
+    known: Turn = state.get(TURN) or Turn(message=None, starts={}, words={})
+    if turn is None or known["message"] != turn.id:
+        # What is known is of another message.
+        known = Turn(message=None, starts={}, words={})
     call_id = call["id"] or ""
-    start: JsonDict = {"call": {"name": call["name"], "args": call["args"], "id": call_id}}
+    shown = {"name": call["name"], "args": call["args"]}
+    start: JsonDict = {"call": {**shown, "id": call_id}}
     # Another middleware, or a person, may have edited the call already.
     written = known["starts"].get(call_id)
-    if written and written["shown"] == call["args"]:
+    if written and written["shown"] == shown:
         start = written["given"]
-    # Where messages have no ids, the same call in a later message is another one.
-    message_id = turn.id if turn and turn.id else f"#{len(messages) - len(behind)}"
-    if "raw" in start:
-        # A text gives its calls no ids, and two equal calls in it are two.
-        message_id = f"{message_id} {call_id}"
+    elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
+        # Somebody has lost what is known of the call: it must not run with its defaults.
+        start["call"]["args"] = "(unreadable)"
+    loop = loops.loop_for(request, is_async=is_async)
+    agent_run: AgentRun | None = state.get(RUN)
+    tool = loop.context.tools.get(call["name"])
+    scope = loops.scope_of(
+        request, agent_run.id if agent_run else None, acts=tool is not None and tool.acts
+    )
     given = {
         **start,
-        "message_id": message_id,
-        "request": last_request(messages),
-        "messages": messages,
-        "finish_reason": stop_reason(turn) if turn else None,
-        TOOL_CHOICE: turn.response_metadata.get(TOOL_CHOICE) if turn else None,
-        "task_id": _scope(request, state.get(RUN)),
+        **beside_calls(turn, messages),
+        # Where messages have no ids, the same call in a later message is another one.
+        "message_id": turn.id if turn and turn.id else f"#{len(messages) - len(behind)}",
+        "task_id": scope,
     }
-    loop = loops.loop_for(request, is_async=is_async)
-    return ToolRun(request, handler, loop, given, known["words"].get(call_id))
+    words, graph = known["words"].get(call_id), loops.graph_for(request, loop)
+    return ToolRun(request, handler, loop, given, words, graph=graph)
 
 
 def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
     if loops.on_trail is not None:
         loops.on_trail(run.record())
+    answer = _with_account(run.answer(), run)
     agent_run: AgentRun | None = state.get(RUN)
-    if agent_run is not None and run.made is not None and "result" in run.out:
-        agent_run.note_made(run.request.tool_call, run.made)
-    return run.answer()
+    tool = run.request.tool
+    if agent_run is None or tool is None or not tool.return_direct:
+        return answer
+    # Where a tool's answer is the agent's, LangChain ends with it even if it is an error.
+    thread = [*state["messages"], answer]
+    objection = may_end(thread) if why_over(thread, is_running=True) is None else None
+    if objection is None or not agent_run.may_ask(objection):
+        return answer
+    return Command(update={"messages": [answer]}, goto="model")
 
 
-def _scope(request: ToolCallRequest, run: AgentRun | None) -> str:
-    """Return what the ledger's memory belongs to: the thread, else this run of the host."""
-    config = request.runtime.config.get("configurable") or {}
-    task = str(config.get("checkpoint_ns") or "").partition("|")[0]
-    return str(config.get("thread_id") or (run.id if run else task) or uuid4().hex)
+def _with_account(answer: Any, run: ToolRun) -> Any:
+    """Return the answer that says what the model wrote, where that is not what was made."""
+    call, made = run.request.tool_call, run.made if "result" in run.out else None
+    is_other = made is not None and (made["name"], made["args"]) != (call["name"], call["args"])
+    message = own_message(answer, call["id"])
+    if message is None or not (is_other or "mended" in run.given):
+        return answer
+    account: JsonDict = {"written": run.written, "changes": run.changes}
+    if is_other and made is not None:
+        account["made"] = {"name": made["name"], "args": made["args"]}
+    extra = {**message.additional_kwargs, ACCOUNT: account}
+    if message is answer:
+        return message.model_copy(update={"additional_kwargs": extra})
+    # The message stands inside of a command.
+    message.additional_kwargs = extra
+    return answer

@@ -19,10 +19,10 @@ from langgraph.types import Command, Send
 
 from selfcorrect.agents.answers import last_turn
 from selfcorrect.agents.calls import calls_of
-from selfcorrect.agents.model_turn import TURN, Turn, with_readable_calls
 from selfcorrect.agents.thread import answer_to, find_answers, open_calls
 from selfcorrect.agents.tool_call import arun_call, run_call
-from selfcorrect.agents.tool_run import HostedLoops
+from selfcorrect.agents.tool_run import HostedLoops, HostOptions, split_options
+from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.setup import Options
 
@@ -31,6 +31,10 @@ _WITH_CONTEXT: Final = "tool_call_with_context"
 """LangGraph's type of an input that is one call and its state."""
 _RUNTIME: Final = "__pregel_runtime"
 """LangGraph's key for where a tool finds the store, the context and the stream."""
+
+
+class NodeOptions(Options, HostOptions, total=False):
+    """What `SelfCorrectingToolNode` takes: the options of `build_graph`, and these."""
 
 
 class SelfCorrectingToolNode(ToolNode):
@@ -46,9 +50,7 @@ class SelfCorrectingToolNode(ToolNode):
         messages_key: Where the state holds the messages.
         name: The name of the node.
         tags: The tags of the node.
-        ask_person: Whether a question interrupts the graph; this needs a checkpointer.
-        on_trail: Called after each call; see `AgentOptions`.
-        **options: See `Options`.
+        **options: See `NodeOptions`.
 
     Raises:
         GraphSetupError: If a tool or an option is unusable.
@@ -71,9 +73,7 @@ class SelfCorrectingToolNode(ToolNode):
         messages_key: str = "messages",
         name: str = "tools",
         tags: list[str] | None = None,
-        ask_person: bool = False,
-        on_trail: Callable[[JsonDict], object] | None = None,
-        **options: Unpack[Options],
+        **options: Unpack[NodeOptions],
     ) -> None:
         super().__init__(
             tools,
@@ -85,7 +85,8 @@ class SelfCorrectingToolNode(ToolNode):
             wrap_tool_call=self._walk,
             awrap_tool_call=self._awalk,
         )
-        self._loops = HostedLoops(options, ask_person=ask_person, on_trail=on_trail)
+        # Nothing stands between the model's call and this node: what is repaired runs.
+        self._loops = HostedLoops(*split_options(options), shows=False)
         # Unusable tools are found here, not by the first call.
         self._loops.loop_with(list(self.tools_by_name.values()))
         self._tasks = _task_graph(self._run_task, self._arun_task)
@@ -127,7 +128,10 @@ class SelfCorrectingToolNode(ToolNode):
             before = messages[: len(messages) - len(behind) - 1]
             answers = _renew_answers(turn, readable, behind)
             thread = [*before, readable, *(answers.get(id(each), each) for each in behind)]
-            known = {"messages": thread, TURN: Turn(starts=starts, words={})}
+            known = {
+                "messages": thread,
+                TURN: Turn(message=readable.id, starts=starts, words={}),
+            }
             # Without an id a message would be added, not replaced.
             if readable is not turn and turn.id:
                 renewed = [readable, *(each for each in answers.values() if each.id)]

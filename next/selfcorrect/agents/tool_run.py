@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from inspect import iscoroutinefunction
+from itertools import chain
 from json import dumps
-from typing import Any, Final, cast
+from logging import getLogger
+from typing import Any, Final, TypedDict, cast
+from uuid import uuid4
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
@@ -16,18 +18,29 @@ from langgraph.types import interrupt
 from pydantic import ValidationError
 
 from selfcorrect.agents.answers import chain_of, error_of, own_message, value_in
+from selfcorrect.agents.shown import run_as_shown
 from selfcorrect.agents.tool_copy import LISTENER, copy_tool
-from selfcorrect.errors import ArgumentsError, CorrectionFailed, EscalationError, ToolReportedError
+from selfcorrect.errors import (
+    ArgumentsError,
+    CorrectionFailed,
+    EscalationError,
+    GraphSetupError,
+    ToolReportedError,
+)
+from selfcorrect.graph import CHECKPOINTER, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop, Options, build_loop
+from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.tools.run import plain
 from selfcorrect.tools.spec import ToolOptions, ToolSpec, collect_tools, metadata_of
 
 _MAX_TOOL_SETS: Final = 64
-_CHECKPOINTER: Final = "__pregel_checkpointer"
 _DECLARED: Final = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 """What a function's dict `metadata` may say of its tool."""
+_FORGETS: Final = (
+    "calls of %r are remembered for this run only; pass a thread_id, or SelfCorrection(scope=...)"
+)
 
 
 @dataclass(eq=False, slots=True)
@@ -35,7 +48,7 @@ class ToolRun:
     """One call: what the loop is given, and what LangChain answered.
 
     Attributes:
-        request: The call as the model wrote it.
+        request: The call as it came to the tools.
         handler: LangChain's own, which runs the tool.
         loop: The loop with the tools of the agent.
         given: The input of the loop.
@@ -43,6 +56,9 @@ class ToolRun:
         out: What the loop came to.
         made: The call as the tool got it last, or None.
         errors: What the tool's own code raised in the last execution; a handler may call it often.
+        graph: The loop as a graph, where a person can be asked; else None.
+        shown: The call as others have seen it: a tool that acts runs with nothing else.
+        is_approved: Whether a person has answered for the call as it stands now.
     """
 
     request: ToolCallRequest
@@ -53,6 +69,9 @@ class ToolRun:
     out: JsonDict = field(default_factory=dict)
     made: ToolCall | None = None
     errors: list[BaseException] = field(default_factory=list)
+    graph: Any = None
+    shown: JsonObject | None = None
+    is_approved: bool = False
     _answer: Any = None
     _value: JSON = None
     _returned: tuple[Any, ...] = ()
@@ -93,11 +112,26 @@ class ToolRun:
         name, call_id = call["name"], call["id"]
         return ToolMessage(text, name=name, tool_call_id=call_id, status=status, artifact=failure)
 
+    @property
+    def written(self) -> JsonDict:
+        """The call as the model wrote it."""
+        call, mended = self.request.tool_call, self.given.get("mended") or {}
+        return mended.get("original") or {"name": call["name"], "args": call["args"]}
+
+    @property
+    def changes(self) -> list[JsonDict]:
+        """What was changed, before others saw the call and behind them."""
+        mended = self.given.get("mended") or {}
+        made = (event.get("changes", ()) for event in self.out["trail"])
+        return [*mended.get("changes", ()), *chain.from_iterable(made)]
+
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
-        call, trail = self.request.tool_call, self.out["trail"]
+        call, trail = {**self.request.tool_call, **self.written}, self.out["trail"]
+        if trail and "mended" in self.given:
+            trail = [{**trail[0], "changes": self.given["mended"]["changes"]}, *trail[1:]]
         return {
-            "tool_call_id": call["id"],
+            "tool_call_id": self.request.tool_call["id"],
             "call": {"name": call["name"], "args": call["args"]},
             "executed": any("did" in event for event in trail),
             "trail": trail,
@@ -112,18 +146,16 @@ class ToolRun:
         own: ToolCall = {**self.made, "args": deepcopy(args)}
         return self.handler(self.request.override(tool_call=own, tool=tool))
 
-    def take(self, answer: Any, *, acts: bool) -> JSON:
+    def take(self, answer: Any) -> JSON:
         """Keep what the handler answered; return the tool's own value, as the loop reads it.
-
-        Args:
-            answer: What the handler answered.
-            acts: Whether the tool acts; then no answer of a handler hides what its code raised.
 
         Raises:
             ToolReportedError: If it is the message of an error.
         """
         message = own_message(answer, self.request.tool_call["id"])
-        if message is not None and message is answer:
+        if message is not None and message is answer and self.made is not None:
+            # Of a tool that acts, no answer of a handler hides what its code raised.
+            acts = self.loop.context.tools[self.made["name"]].acts
             is_hidden = acts and bool(self.errors) and not self._returned
             if message.status == "error" or is_hidden:
                 raise error_of(message, self.errors)
@@ -143,41 +175,89 @@ class ToolRun:
         self.errors.append(error)
 
 
+class HostOptions(TypedDict, total=False):
+    """What hosts of LangChain calls take beside the options of the loop.
+
+    Attributes:
+        on_trail: Called after each call with `{"tool_call_id", "call", "executed", "trail"}`,
+            and the `failure` where there is one.
+        ask_person: Whether a question interrupts the agent; this needs a checkpointer.
+        effects: Effects of tools that declare none, by name or glob, as in a map.
+        scope: Stands in for a thread: what a call of a tool that acts is remembered for. A text,
+            or a function of the runtime.
+    """
+
+    on_trail: Callable[[JsonDict], object] | None
+    ask_person: bool
+    effects: Mapping[str, Any] | None
+    scope: str | Callable[[Any], object] | None
+
+
+def split_options(given: Mapping[str, Any]) -> tuple[Options, HostOptions]:
+    """Return the options of the loop, and those of its host."""
+    own = {name: item for name, item in given.items() if name in HostOptions.__annotations__}
+    shared = {name: item for name, item in given.items() if name not in own}
+    return cast("Options", shared), cast("HostOptions", own)
+
+
 class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        options: See `Options`.
-        ask_person: Whether a question interrupts the agent, where a checkpointer is there.
-        on_trail: Called after each call; see `AgentOptions`.
+        options: See `Options`; a model may be named as LangChain names it.
+        host: What the host adds; see `HostOptions`.
+        shows: Whether calls are shown to others before they run.
     """
 
-    def __init__(
-        self,
-        options: Options,
-        *,
-        ask_person: bool,
-        on_trail: Callable[[JsonDict], object] | None,
-    ) -> None:
-        self._loop = build_loop((), options)
-        self._ask_person = ask_person
-        self.on_trail = on_trail
+    def __init__(self, options: Options, host: HostOptions, *, shows: bool) -> None:
+        loop = build_loop((), _with_model(options))
+        self._loop = run_as_shown(loop) if shows else loop
+        self._effects = StrategyMap(effects=host.get("effects")).effects
+        self._ask_person = host.get("ask_person", False)
+        self.on_trail = host.get("on_trail")
+        self._scope = host.get("scope")
+        for name, given in (("on_trail", self.on_trail), ("scope", self._scope)):
+            if not (given is None or callable(given) or (name, type(given)) == ("scope", str)):
+                raise GraphSetupError(f"{name}: must be callable, not {given!r:.80}")
+        self._has_warned = False
         # What is kept holds its tools, so that no other tool can get one of their ids.
         self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], Loop]] = {}
+        self._graphs: dict[int, Any] = {}
+
+    def graph_for(self, request: ToolCallRequest, loop: Loop) -> Any:
+        """Return the loop as a graph, where a person can be asked about the call; else None.
+
+        A graph keeps its state while a person thinks: its tool is not run again for the answer.
+        """
+        config = request.runtime.config.get("configurable") or {}
+        if not self._ask_person or config.get(CHECKPOINTER) is None:
+            return None
+        if (graph := self._graphs.get(id(loop))) is None:
+            asking = replace(loop, context=replace(loop.context, ask=_ask))
+            graph = self._graphs[id(loop)] = compile_loop(asking)
+        return graph
 
     def loop_for(self, request: ToolCallRequest, *, is_async: bool) -> Loop:
-        """Return the loop for one call.
+        """Return the loop for one call, whose runtime names the tools of the agent."""
+        return self.loop_with(_tools_of(request), is_async=is_async)
+
+    def scope_of(self, request: ToolCallRequest, run: str | None, *, acts: bool) -> str:
+        """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run.
 
         Args:
-            request: The call; its runtime names the tools of the agent.
-            is_async: Whether the handler is async.
+            request: The call.
+            run: The run of the agent, if it is known.
+            acts: Whether its tool acts: one that nobody will remember is warned about, once.
         """
-        loop = self.loop_with(_tools_of(request), is_async=is_async)
         config = request.runtime.config.get("configurable") or {}
-        if not self._ask_person or config.get(_CHECKPOINTER) is None:
-            return loop
-        ask = _asker(request.tool_call["id"])
-        return replace(loop, context=replace(loop.context, ask=ask))
+        scope = self._scope(request.runtime) if callable(self._scope) else self._scope
+        if lasting := scope or config.get("thread_id"):
+            return str(lasting)
+        logger = getLogger("selfcorrect")
+        if acts and not self._has_warned and logger.hasHandlers():
+            self._has_warned = True
+            logger.warning(_FORGETS, request.tool_call["name"])
+        return run or str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
 
     def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> Loop:
         """Return the loop with these tools."""
@@ -185,32 +265,32 @@ class HostedLoops:
         if (kept := self._kept.get(key)) is None:
             if len(self._kept) >= _MAX_TOOL_SETS:
                 self._kept.clear()
+                self._graphs.clear()
             kept = self._kept[key] = (tools, self._with_tools(tools, is_async=is_async))
         return kept[1]
 
     def _with_tools(self, tools: Sequence[BaseTool], *, is_async: bool) -> Loop:
         context = self._loop.context
         specs = [_spec_of(tool, is_async=is_async) for tool in tools]
-        found = collect_tools(specs, context.map.effects)
+        found = collect_tools(specs, {**self._effects, **context.map.effects})
         return replace(self._loop, context=replace(context, tools=found))
 
 
-def _asker(call_id: str | None) -> Callable[[JSON], Any]:
-    """Return what asks a person about one call.
+def _with_model(options: Options) -> Options:
+    """Return the options with their model loaded, where it is named."""
+    model = options.get("model")
+    if not isinstance(model, str):
+        return options
+    from langchain.chat_models import init_chat_model
 
-    LangGraph runs the call again from its top when the answer is there, so the id that a question
-    has in the loop does not last.
-    """
+    return {**options, "model": init_chat_model(model)}
 
-    def ask(question: JsonObject) -> Any:
-        about = (call_id, question["executions"], question["path"], question["question"])
-        lasting = sha256(repr(about).encode("utf-8", "replace")).hexdigest()[:12]
-        answer = interrupt({**question, "id": lasting})
-        if isinstance(answer, Mapping) and answer.get("question") == lasting:
-            return {**answer, "question": question["id"]}
-        return answer
 
-    return ask
+def _ask(question: JsonObject) -> Any:
+    """Ask a person about the present call; the answer stands for the call as it is then."""
+    answer = interrupt(question)
+    cast("ToolRun", LISTENER.get()).is_approved = True
+    return answer
 
 
 def _tools_of(request: ToolCallRequest) -> list[BaseTool]:
@@ -229,12 +309,12 @@ def _spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     def call(**args: Any) -> Any:
         _validate(schema, args)
         with _current() as run:
-            return run.take(run.start(copy, args), acts=spec.acts)
+            return run.take(run.start(copy, args))
 
     async def acall(**args: Any) -> Any:
         _validate(schema, args)
         with _current() as run:
-            return run.take(await run.start(copy, args), acts=spec.acts)
+            return run.take(await run.start(copy, args))
 
     # A tool that is only async is refused by the loop where the agent is sync.
     is_coroutine = is_async or iscoroutinefunction(spec.call)

@@ -78,7 +78,10 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     if finding and call.id is not None:
         current["id"] = call.id
     original = {"raw": given} if isinstance(given, str) else given
-    update: Update = {"current": current, "original": original if finding else current}
+    update: Update = {
+        "current": current,
+        "original": state["original"] or (original if finding else current),
+    }
     if finding and not call.name:
         # A call that came in as one loads nothing of this.
         from selfcorrect.nodes.text_finding import object_finding, text_finding

@@ -1,0 +1,83 @@
+"""What is known of a turn of the model: its calls, each readable, and where the loop starts."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Final, TypedDict
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+
+from selfcorrect.agents.answers import ACCOUNT, last_request, last_turn
+from selfcorrect.agents.calls import calls_of, with_calls
+from selfcorrect.agents.text_calls import TOOL_CHOICE, Readable, Start, stop_reason
+from selfcorrect.model import JsonDict
+
+TURN: Final = "selfcorrect_turn"
+
+
+class Turn(TypedDict):
+    """What is known of the calls of a turn, by call id.
+
+    Attributes:
+        message: The id of its message.
+        starts: What the loop starts from.
+        words: What the model reads about names that no tool has.
+    """
+
+    message: str | None
+    starts: dict[str, Start]
+    words: dict[str, str]
+
+
+def with_readable_calls(message: AIMessage) -> Readable:
+    """Return the message with every malformed call as a call, and where the loop starts from.
+
+    Each call gets an id of its own. The arguments of a malformed call are empty in the thread; the
+    loop starts from its text.
+    """
+    calls: dict[str, ToolCall] = {}
+    starts: dict[str, Start] = {}
+    for index, call in enumerate(calls_of(message)):
+        call_id = call["id"] or ""
+        if not call_id or call_id in calls:
+            call_id = call["id"] = _new_id(message, index)
+        calls[call_id] = call
+        if index >= len(message.tool_calls):
+            malformed = message.invalid_tool_calls[index - len(message.tool_calls)]
+            text = malformed.get("args") or ""
+            start = {"call": {"name": call["name"], "args": text, "id": call_id}}
+            starts[call_id] = Start(shown={"name": call["name"], "args": {}}, given=start)
+    return with_calls(message, list(calls.values())), starts
+
+
+def _new_id(message: AIMessage, index: int) -> str:
+    """Return an id for a call; the same when a node runs again from its top."""
+    place = f"{message.id or uuid4()} {index}"
+    return f"call_{sha256(place.encode('utf-8', 'replace')).hexdigest()[:12]}"
+
+
+def with_made_calls(messages: Sequence[AnyMessage]) -> list[AIMessage]:
+    """Return the last turn with its calls as they were made, if they differ from those it shows."""
+    turn, behind = last_turn(messages)
+    accounts = {
+        each.tool_call_id: each.additional_kwargs.get(ACCOUNT, {})
+        for each in behind
+        if isinstance(each, ToolMessage)
+    }
+    if turn is None or not any("made" in each for each in accounts.values()):
+        return []
+    calls = calls_of(turn)
+    for call in calls:
+        call.update(accounts.get(call["id"] or "", {}).get("made", {}))
+    changed = with_calls(turn, calls)
+    return [] if changed is turn else [changed]
+
+
+def beside_calls(turn: AIMessage | None, messages: Sequence[AnyMessage]) -> JsonDict:
+    """Return what the loop is given beside the call of a turn."""
+    return {
+        "request": last_request(messages),
+        "messages": messages,
+        "finish_reason": stop_reason(turn) if turn else None,
+        TOOL_CHOICE: turn.response_metadata.get(TOOL_CHOICE) if turn else None,
+    }
