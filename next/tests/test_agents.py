@@ -1048,7 +1048,7 @@ class Unreadable(Exception):
 
     def __init__(self, written):
         super().__init__("the call could not be read")
-        self.body = {"error": {"message": "Failed to call search.", "written": written}}
+        self.body = {"error": {"message": "Failed to call search.", "failed_generation": written}}
 
 
 @pytest.mark.parametrize("is_async", [False, True])

@@ -6,14 +6,13 @@ from typing import Any, Final
 from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.answers import NO_ANSWER, PLACEHOLDER, feedback_message, is_blank
 from selfcorrect.agents.ending import (
     BLANK,
-    SOURCE,
     Objection,
     may_end,
     object_to_repeats,
@@ -91,8 +90,7 @@ def _read(
     readable, starts = with_readable_calls(turn)
     if readable.tool_calls or _has_answer(response) or not may_hold_call(turn, run.names):
         return readable, starts, ""
-    made, may_call = _calls_made(messages), not run.structured
-    found = read_text_calls(turn, context, made=made, may_call=may_call)
+    found = read_text_calls(turn, context, messages, may_call=not run.structured)
     return (turn, {}, found) if isinstance(found, str) else (*found, "")
 
 
@@ -162,20 +160,6 @@ def _respond(
 
 def _has_answer(response: ModelResponse[Any]) -> bool:
     return response.structured_response is not None
-
-
-def _calls_made(messages: Sequence[AnyMessage]) -> list[ToolCall]:
-    """Return the calls that have succeeded since the user's last word."""
-    calls: list[ToolCall] = []
-    done: set[str] = set()
-    for message in reversed(messages):
-        if isinstance(message, HumanMessage) and SOURCE not in message.additional_kwargs:
-            break
-        if isinstance(message, ToolMessage) and message.status != "error":
-            done.add(message.tool_call_id)
-        elif isinstance(message, AIMessage):
-            calls += (call for call in message.tool_calls if call["id"] in done)
-    return calls
 
 
 def _with_text(message: AIMessage, text: str) -> AIMessage:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 from unicodedata import normalize
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, ToolCall
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 
+from selfcorrect.agents.ending import SOURCE
 from selfcorrect.agents.history import stop_reason_of
+from selfcorrect.agents.quotation import is_quoted
 from selfcorrect.context import RunContext
 from selfcorrect.model import JSON, Call, JsonDict
 from selfcorrect.names import letters, same_words
@@ -51,7 +53,7 @@ def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
 
 
 def read_text_calls(
-    turn: AIMessage, context: RunContext, *, made: Sequence[ToolCall] = (), may_call: bool = True
+    turn: AIMessage, context: RunContext, messages: Sequence[AnyMessage], *, may_call: bool = True
 ) -> Readable | str:
     """Return the turn with the calls of its text; else the tool of a call that was not read.
 
@@ -60,7 +62,7 @@ def read_text_calls(
     Args:
         turn: A turn without a call.
         context: The tools and the policy of reading.
-        made: The calls that succeeded before in this run: the text may be an account of them.
+        messages: The thread before it: the text may be an account of its calls, or quote it.
         may_call: Whether a text may count as a call here.
     """
     text, reason = turn.text, stop_reason(turn)
@@ -78,8 +80,10 @@ def read_text_calls(
     if not all(map(context.offers, names)):
         return ""
     acts = context.may_act(chosen.calls)
-    if acts and _is_account(chosen, made, context):
+    if acts and _is_account(chosen, messages, context):
         return ""
+    if acts and is_quoted(chosen.calls, messages):
+        return names[0]
     if may_call and may_read(chosen, context.map.reading.text, acts=acts):
         return _with_text_calls(turn, chosen)
     return names[0] if chosen.edge else ""
@@ -92,13 +96,29 @@ def stop_reason(turn: AIMessage) -> str | None:
     )
 
 
-def _is_account(chosen: "Chosen", made: Sequence[ToolCall], context: RunContext) -> bool:
+def _is_account(chosen: "Chosen", messages: Sequence[AnyMessage], context: RunContext) -> bool:
     """Say whether the text tells what was done: it repeats calls, or speaks of their tools."""
-    tools = {letters(call["name"]) for call in made}
+    made, now = _calls_made(messages)
+    tools = {letters(call["name"]) for call in now}
     if chosen.around or any(call.positional for call in chosen.calls):
         return any(letters(call.name) in tools for call in chosen.calls)
     keys = {_key(call["name"], call["args"], context) for call in made}
     return all(_key(call.name, call.arguments, context) in keys for call in chosen.calls)
+
+
+def _calls_made(messages: Sequence[AnyMessage]) -> tuple[list[ToolCall], list[ToolCall]]:
+    """Return the calls that have succeeded: of the thread, and since the user's last word."""
+    calls: list[ToolCall] = []
+    done: set[str] = set()
+    count: int | None = None
+    for message in reversed(messages):
+        if isinstance(message, HumanMessage) and SOURCE not in message.additional_kwargs:
+            count = len(calls) if count is None else count
+        elif isinstance(message, ToolMessage) and message.status != "error":
+            done.add(message.tool_call_id)
+        elif isinstance(message, AIMessage):
+            calls += (call for call in message.tool_calls if call["id"] in done)
+    return calls, calls[:count]
 
 
 def _key(name: str, args: JSON, context: RunContext) -> str:
