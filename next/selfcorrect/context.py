@@ -91,6 +91,7 @@ class RunContext:
         unwritten: What could not be written into the ledger, by doubt key.
         is_async: Whether the run is hosted by async code.
         ask: Asks a person; None where nobody can be asked.
+        answer: Returns what a replay of the call must give its host beside its value, or None.
         thread: The host's thread, or None.
         scope: What stands in for thread and task where several graphs run for one purpose.
         texts: What was read in the last texts, by text and by why the model stopped.
@@ -112,6 +113,7 @@ class RunContext:
     unwritten: dict[str, Record] = field(default_factory=dict)
     is_async: bool = False
     ask: Callable[[JSON], Any] | None = None
+    answer: Callable[[], JSON] | None = None
     thread: str | None = None
     scope: str | None = None
     texts: "dict[tuple[str, str | None], Chosen | NoCall | Unreadable]" = field(

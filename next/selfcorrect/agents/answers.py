@@ -10,7 +10,7 @@ from langgraph.types import Command
 
 from selfcorrect.agents.ending import SOURCE
 from selfcorrect.diagnosis.facts import reported_error
-from selfcorrect.errors import ToolReportedError
+from selfcorrect.errors import NotDone, ToolReportedError
 from selfcorrect.model import JSON
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain
@@ -67,7 +67,11 @@ def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolRepor
 
 
 def chain_of(errors: Sequence[BaseException]) -> BaseException | None:
-    """Return the last of several errors, each of which counts: the ones before become causes."""
+    """Return the last of several errors, each of which counts: the ones before become causes.
+
+    That nothing was done at last says nothing of the executions before.
+    """
+    errors = [each for each in errors if not isinstance(each, NotDone)] or errors
     for before, error in pairwise(errors):
         if error is not before and error.__cause__ is None:
             error.__cause__ = before

@@ -65,13 +65,13 @@ def read_text_calls(
         messages: The thread before it: the text may be an account of its calls, or quote it.
         may_call: Whether a text may count as a call here.
     """
-    text, reason = turn.text, stop_reason(turn)
+    reason = stop_reason(turn)
     choice = turn.response_metadata.get(TOOL_CHOICE)
     if is_forbidden({"finish_reason": reason, TOOL_CHOICE: choice}):
         return ""
-    from selfcorrect.reading.choose import Chosen, NoCall, may_read, read_text
+    from selfcorrect.reading.choose import Chosen, NoCall, may_read
 
-    chosen = read_text(text, context.offers, reason)
+    chosen = context.read(turn.text, reason)
     if isinstance(chosen, NoCall):
         return ""
     if not isinstance(chosen, Chosen):

@@ -12,7 +12,10 @@ from langchain_core.tools import BaseTool
 
 
 class Listener(Protocol):
-    """Takes note of what the code of a tool came to."""
+    """Takes note of what a tool is called with, and of what its code came to."""
+
+    def note_call(self, args: Any) -> None:
+        """Take note of the arguments with which LangChain calls the tool; may forbid the call."""
 
     def note_value(self, value: Any) -> None:
         """Take note of what the code returned."""
@@ -59,9 +62,24 @@ def _listening(kind: type[BaseTool]) -> type[BaseTool]:
         return _note_value(value)
 
     metaclass: Any = type(kind)
-    body = {"_run": run, "_arun": arun, "__module__": kind.__module__, "__doc__": kind.__doc__}
+
+    def call(self: Any, tool_input: Any, *args: Any, **options: Any) -> Any:
+        _note_call(tool_input)
+        return kind.run(self, tool_input, *args, **options)
+
+    async def acall(self: Any, tool_input: Any, *args: Any, **options: Any) -> Any:
+        _note_call(tool_input)
+        return await kind.arun(self, tool_input, *args, **options)
+
+    body = {"run": call, "arun": acall, "_run": run, "_arun": arun}
+    body |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
     made: type[BaseTool] = metaclass(kind.__name__, (kind,), body)
     return made
+
+
+def _note_call(args: Any) -> None:
+    if (listener := LISTENER.get()) is not None:
+        listener.note_call(args)
 
 
 def _note_value(value: Any) -> Any:

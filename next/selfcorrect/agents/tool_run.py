@@ -1,5 +1,6 @@
 """One tool call on its way through the loop, where LangChain's own handler runs the tool."""
 
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -13,6 +14,7 @@ from uuid import uuid4
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import interrupt
 from pydantic import ValidationError
@@ -25,10 +27,12 @@ from selfcorrect.errors import (
     CorrectionFailed,
     EscalationError,
     GraphSetupError,
+    NotDone,
     ToolReportedError,
 )
 from selfcorrect.graph import CHECKPOINTER, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.nodes.execution import EXECUTION
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop, Options, build_loop
 from selfcorrect.strategy_map.strategy_map import StrategyMap
@@ -102,6 +106,8 @@ class ToolRun:
             value = self.out["result"]
             if self._answer is not None and value == self._value:
                 return self._answer
+            for kept in filter(None, (each.get("answer") for each in self.out["trail"])):
+                return _SERIALIZER.loads_typed((kept["kind"], b64decode(kept["data"])))
             text = (
                 value if isinstance(value, str) else dumps(value, ensure_ascii=False, default=str)
             )
@@ -165,6 +171,39 @@ class ToolRun:
         self._value = value_in(message) if is_message else plain(own)
         return self._value
 
+    def note_call(self, args: Any) -> None:
+        """Have the ledger hold what is made, where another middleware has edited the call.
+
+        Raises:
+            NotDone: If the edited call may not run.
+            BaseException: What an earlier try raised that may have been done.
+        """
+        execution = EXECUTION.get()
+        if execution is None or self.made is None or not isinstance(args, dict):
+            return
+        for error in self.errors:
+            # A handler that tries again knows nothing of doubts.
+            if not isinstance(error, NotDone):
+                raise error
+        # What LangChain injects is no argument.
+        known = {*self.loop.context.tools[self.made["name"]].slot.properties, *self.made["args"]}
+        own = {name: item for name, item in args.items() if name in known}
+        try:
+            if execution.change(own):
+                self.made = {**self.made, "args": own}
+        except NotDone as error:
+            self.note_error(error)
+            raise
+
+    def dump_answer(self) -> JSON:
+        """Return the answer as JSON where it is more than a text; else None."""
+        answer = self._answer
+        is_text = isinstance(answer, ToolMessage) and isinstance(answer.content, str)
+        if answer is None or (is_text and answer.artifact is None):
+            return None
+        kind, data = _SERIALIZER.dumps_typed(answer)
+        return {"kind": kind, "data": b64encode(data).decode()}
+
     def note_value(self, value: Any) -> None:
         """Take note of what the tool's own code returned."""
         is_pair = getattr(self.request.tool, "response_format", "") == "content_and_artifact"
@@ -173,6 +212,9 @@ class ToolRun:
     def note_error(self, error: BaseException) -> None:
         """Take note of what the tool's own code raised."""
         self.errors.append(error)
+
+
+_SERIALIZER: Final = JsonPlusSerializer()
 
 
 class HostOptions(TypedDict, total=False):
@@ -273,7 +315,7 @@ class HostedLoops:
         context = self._loop.context
         specs = [_spec_of(tool, is_async=is_async) for tool in tools]
         found = collect_tools(specs, {**self._effects, **context.map.effects})
-        return replace(self._loop, context=replace(context, tools=found))
+        return replace(self._loop, context=replace(context, tools=found, answer=_answer))
 
 
 def _with_model(options: Options) -> Options:
@@ -284,6 +326,11 @@ def _with_model(options: Options) -> Options:
     from langchain.chat_models import init_chat_model
 
     return {**options, "model": init_chat_model(model)}
+
+
+def _answer() -> JSON:
+    run = LISTENER.get()
+    return run.dump_answer() if isinstance(run, ToolRun) else None
 
 
 def _ask(question: JsonObject) -> Any:
@@ -330,8 +377,10 @@ def _current() -> Iterator[ToolRun]:
     except ToolReportedError:
         raise
     except Exception as error:
-        chain_of([*(each for each in run.errors if each is not error), error])
-        raise
+        gravest = chain_of([*(each for each in run.errors if each is not error), error])
+        if gravest is error or gravest is None:
+            raise
+        raise gravest from error
 
 
 def _validate(schema: Any, args: JsonDict) -> None:

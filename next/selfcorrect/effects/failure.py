@@ -22,16 +22,16 @@ def outcome_of(
             lost.
         home: The top-level package of the tool's own code.
     """
-    if isinstance(error, NotDone):
+    # What a handler's message tells of is the error that it was made of.
+    root = (error.__cause__ if isinstance(error, ToolReportedError) else None) or error
+    if isinstance(root, NotDone):
         return Outcome.NOT_DONE
     layers = list(chain(error, hidden=True))
     if not isinstance(error, Exception) or len(layers) >= _MOST_LAYERS:
         return Outcome.LOST
     if any(map(_is_lost, layers)):
         return Outcome.LOST
-    # What a handler's message tells of is the error that it was made of.
-    root = error.__cause__ if isinstance(error, ToolReportedError) else None
-    if declared and not all(_is_refusal(each, home, root or error) for each in layers):
+    if declared and not all(_is_refusal(each, home, root) for each in layers):
         return Outcome.LOST
     unclear = any(not _UNCLEAR.isdisjoint(statuses_of(each)) for each in layers)
     return Outcome.NOT_DONE if atomic and not unclear else Outcome.REFUSED

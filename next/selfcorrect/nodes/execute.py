@@ -1,7 +1,6 @@
 """execute: call the tool once, between its intent and its outcome in the ledger."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from selfcorrect.context import RunContext
@@ -11,12 +10,9 @@ from selfcorrect.effects.again import (
     Record,
     Refuse,
     Replay,
-    Request,
     Reworded,
     Run,
     Verdict,
-    Vouch,
-    may_run,
 )
 from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import GraphSetupError, NotDone, ResultError
@@ -33,6 +29,7 @@ from selfcorrect.model import (
     own_finding,
 )
 from selfcorrect.models.port import value_of
+from selfcorrect.nodes.execution import EXECUTION, Execution, unpack
 from selfcorrect.nodes.plan import check_call, found
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, text_of
@@ -73,16 +70,9 @@ async def _call_once(
     state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
 ) -> Update:
     """Call a tool that acts, between its intent and its outcome in the ledger."""
-    intent, begun = context.intent_of(state, call), False
-
-    def begin() -> Verdict:
-        nonlocal begun
-        verdict = context.ledger.begin(intent, _decide(state, context, intent))
-        begun = isinstance(verdict, Run)
-        return verdict
-
+    execution = Execution(state, context, call, context.intent_of(state, call))
     try:
-        verdict = await context.use_ledger(begin)
+        verdict = await context.use_ledger(execution.begin)
     except Exception as error:
         detail = (
             f"The tool was not called, because its intent could not be written: {text_of(error)}"
@@ -90,42 +80,22 @@ async def _call_once(
         return stop_run("unavailable", bound(detail, 500))
     except BaseException:
         # Cancelled behind its intent, the tool would seem to be running for ever.
-        if begun:
-            _settle(context, intent, Outcome.NOT_DONE)
+        if execution.has_begun:
+            execution.settle(Outcome.NOT_DONE)
         raise
     if not isinstance(verdict, Run):
         return _answer_for(verdict)
+    token = EXECUTION.set(execution)
     try:
-        update = await _call_tool(state, context, call, tool, intent)
+        update = await _call_tool(state, context, call, tool, execution)
     except BaseException as error:
-        _settle(context, intent, _outcome_of_exit(error))
+        execution.settle(_outcome_of_exit(error))
         raise
+    finally:
+        EXECUTION.reset(token)
     outcome, value = update["attempts"][-1]["outcome"], update.get("result")
-    await context.use_ledger(_settle, context, intent, outcome, value)
+    await context.use_ledger(execution.settle, outcome, value)
     return update
-
-
-def _settle(context: RunContext, intent: Record, outcome: str, value: JSON = None) -> None:
-    """Write an outcome; where that fails, the run goes on, and an equal call is in doubt."""
-    try:
-        context.ledger.settle(intent.key, outcome, value)
-    except Exception:
-        context.unwritten[intent.doubt] = replace(intent, status=Outcome.LOST)
-
-
-def _decide(
-    state: CorrectionState, context: RunContext, intent: Record
-) -> Callable[[Sequence[Record]], Verdict]:
-    """Return what a ledger asks while nobody else can begin an equal call."""
-    tool, unwritten = context.tools[intent.tool], context.unwritten.get(intent.doubt)
-    vouches = [Vouch(**each) for each in state["vouch"]]
-    request = Request(intent.key, intent.doubt, vouches, context.limits.equal)
-
-    def decide(history: Sequence[Record]) -> Verdict:
-        known = [*history, unwritten] if unwritten else history
-        return may_run(known, tool.effect, context.own_records(state), request)
-
-    return decide
 
 
 async def _call_tool(
@@ -133,7 +103,7 @@ async def _call_tool(
     context: RunContext,
     call: Call,
     tool: ToolSpec,
-    intent: Record | None = None,
+    execution: Execution | None = None,
 ) -> Update:
     started = context.clock.monotonic()
     try:
@@ -153,14 +123,15 @@ async def _call_tool(
         outcome = _outcome_of(error, finding, call, tool, context)
     else:
         if has_receipt:
-            return _finish(state, context, tool, started, value, intent)
+            return _finish(state, context, tool, started, value, execution)
         outcome, finding = Outcome.LOST, _no_receipt(tool)
     verified = await _verify(tool, call) if outcome is Outcome.LOST else None
     if isinstance(verified, Result):
-        return _finish(state, context, tool, started, verified.value, intent)
+        return _finish(state, context, tool, started, verified.value, execution)
     outcome = Outcome.NOT_DONE if verified == Outcome.NOT_DONE else outcome
-    record, text = intent or context.intent_of(state, call), bound(finding["text"], 1_000)
-    attempt = _attempt(state, context, tool, started, outcome, record, text)
+    made = execution or Execution(state, context, call, context.intent_of(state, call))
+    text = bound(finding["text"], 1_000)
+    attempt = _attempt(state, context, tool, started, outcome, made, text)
     return {"outcome": "failed", "source": "tool", "findings": [finding], **attempt}
 
 
@@ -238,11 +209,12 @@ def _finish(
     tool: ToolSpec,
     started: float,
     value: JSON,
-    record: Record | None,
+    execution: Execution | None,
 ) -> Update:
     if context.hooks is not None:
-        context.hooks.tool_used(tool.name, state["current"]["args"], value)
-    attempt = _attempt(state, context, tool, started, Outcome.DONE, record)
+        args = execution.call.args if execution else state["current"]["args"]
+        context.hooks.tool_used(tool.name, args, value)
+    attempt = _attempt(state, context, tool, started, Outcome.DONE, execution)
     return {"outcome": "done", "result": value, "findings": [], **attempt}
 
 
@@ -252,7 +224,7 @@ def _attempt(
     tool: ToolSpec,
     started: float,
     outcome: Outcome,
-    record: Record | None,
+    execution: Execution | None,
     text: str | None = None,
 ) -> Update:
     """Return the attempts and counters after one execution."""
@@ -260,16 +232,17 @@ def _attempt(
     number = len(state["attempts"]) + 1
     attempt: JsonDict = {
         "number": number,
-        "call": state["current"],
+        "call": call_json(execution.call) if execution else state["current"],
         "effect": tool.effect,
         "outcome": outcome.value,
         "seconds": round(seconds, 6),
         "text": text,
     }
-    if record is not None:
-        attempt |= {"key": record.key, "doubt": record.doubt}
+    if execution is not None:
+        attempt |= {"key": execution.intent.key, "doubt": execution.intent.doubt}
     counts = count(count(state["counts"], "attempts"), "seconds", seconds)
     return {
+        "current": attempt["call"],
         "attempts": [*state["attempts"], attempt],
         "counts": {**counts, "rounds": 0},
         "vouch": [],
@@ -286,7 +259,9 @@ def _answer_for(verdict: Verdict) -> Update:
     """Return what becomes of a call that the history forbids."""
     match verdict:
         case Replay(value):
-            return {"outcome": "done", "result": value, "findings": [], "note": {"replayed": True}}
+            result, answer = unpack(value)
+            note = {"replayed": True} | ({"answer": answer} if answer else {})
+            return {"outcome": "done", "result": result, "findings": [], "note": note}
         case Hold(records):
             return _hold(records)
         case Reworded():
