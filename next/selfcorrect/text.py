@@ -37,7 +37,9 @@ def redact(text: str) -> str:
     if not text.isascii():
         # RE2 reads UTF-8, which half a character is not.
         text = text.encode("utf-8", "replace").decode()
-    for pattern, after in _patterns():
+    any_secret, patterns = _patterns()
+    # Most texts hold none, and one search costs a tenth of all replacements.
+    for pattern, after in patterns if any_secret.search(text) else ():
         text = pattern.sub(after, text)
     return text
 
@@ -105,7 +107,8 @@ _SECRETS: Final = (
 
 
 @cache
-def _patterns() -> list[tuple[Any, str]]:
+def _patterns() -> tuple[Any, list[tuple[Any, str]]]:
     import re2
 
-    return [(re2.compile(source), after) for source, after in _SECRETS]
+    any_secret = re2.compile("|".join(f"(?:{source})" for source, _ in _SECRETS))
+    return any_secret, [(re2.compile(source), after) for source, after in _SECRETS]

@@ -3,11 +3,18 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 from pydantic import Field, WithJsonSchema
 
-from selfcorrect import ToolSpec, build_graph
+from selfcorrect import SelfCorrection, ToolSpec, build_graph
+from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
+from selfcorrect.testing import ScriptedModel, tool_call
 
 TABLE = Path(__file__).parent / "data" / "answers.txt"
 Day = Annotated[str, WithJsonSchema({"type": "string", "format": "date"})]
@@ -89,7 +96,7 @@ class InGraph:
     def __init__(self, mail):
         tool = ToolSpec.from_function(mail, effect="mutating")
         self._graph = build_graph([tool], checkpointer=InMemorySaver())
-        self._number = 0
+        self._number = self.thread = 0
 
     def call(self, args):
         """Make a call; return the question, or what became of it."""
@@ -101,16 +108,59 @@ class InGraph:
         return self._ask(Command(resume=value))
 
     def _ask(self, given):
-        out = self._graph.invoke(given, {"configurable": {"thread_id": "t"}})
+        out = self._graph.invoke(given, {"configurable": {"thread_id": str(self.thread)}})
         if "__interrupt__" in out:
             return out["__interrupt__"][0].value
         return out.get("failure") or {"result": out["result"]}
 
 
-def outcome(host, args, answer):
+class InAgent(InGraph):
+    """A person who is asked by an agent."""
+
+    def __init__(self, mail):
+        self._number = self.thread = 0
+        self._events = []
+        tool = StructuredTool.from_function(mail, metadata={"effect": "mutating"})
+        self._graph = self._build(tool)
+
+    def _build(self, tool):
+        ours = SelfCorrection(ask_person=True, on_trail=self._events.append)
+        model = ScriptedModel([self._turn], again=True)
+        return create_agent(model, [tool], middleware=[ours], checkpointer=InMemorySaver())
+
+    def call(self, args):
+        self._number, self._args = self._number + 1, args
+        return self._ask({"messages": [HumanMessage("mail")]})
+
+    def _turn(self, messages):
+        if isinstance(messages[-1], ToolMessage):
+            return "done"
+        return tool_call("mail", f"c{self._number}", **self._args)
+
+    def _ask(self, given):
+        out = self._graph.invoke(given, {"configurable": {"thread_id": str(self.thread)}})
+        if "__interrupt__" in out:
+            return out["__interrupt__"][0].value
+        said = [each.text for each in out["messages"] if isinstance(each, ToolMessage)]
+        return self._events[-1].get("failure") or {"result": said[-1]}
+
+
+class InNode(InAgent):
+    """A person who is asked by a tool node."""
+
+    def _build(self, tool):
+        node = SelfCorrectingToolNode([tool], ask_person=True, on_trail=self._events.append)
+        graph = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools")
+        return graph.compile(checkpointer=InMemorySaver())
+
+    def call(self, args):
+        self._number, self._args = self._number + 1, args
+        return self._ask({"messages": [self._turn([HumanMessage("mail")])]})
+
+
+def outcome(person, sent, args, answer):
     """Return what an answer came to, in a few words."""
-    mail, sent = mailer()
-    person = host(mail)
+    person.thread += 1
     asked = person.call(args)
     while "result" in asked:
         asked = person.call(args)
@@ -135,13 +185,16 @@ DEFAULTS = {"kind": "later", "urgent": False}
 
 
 def rows(host):
+    mail, sent = mailer()
+    person = host(mail)
     yield f"{'answer':68}{''.join(f'{each:32}' for each in QUESTIONS)}".rstrip()
     for answer in ANSWERS:
-        cells = [outcome(host, args, answer) for args in QUESTIONS.values()]
+        cells = [outcome(person, sent, args, answer) for args in QUESTIONS.values()]
         yield (f"{str(answer)[:66]:68}" + "".join(f"{each:32}" for each in cells)).rstrip()
 
 
-def test_the_table_is_the_one_that_is_written_down():
-    table = "\n".join([*rows(InGraph), ""])
+@pytest.mark.parametrize("host", [InGraph, InAgent, InNode])
+def test_the_table_is_the_one_that_is_written_down(host):
+    table = "\n".join([*rows(host), ""])
     print(table)  # noqa: T201
     assert table == TABLE.read_text("utf-8")

@@ -133,9 +133,11 @@ def count_repeats(messages: Sequence[AnyMessage]) -> int:
     """Return how often the thread ends with the same calls and the same answers.
 
     A few turns that follow each other again and again count like one turn that is repeated. A
-    word of the user's ends the row; words of middleware do not.
+    word of the user's ends the row; words of middleware do not. Too few to matter are 0.
     """
     turns = list(islice(_list_turns(messages), _LONGEST_ROUND * (MOST_REPEATS + 3)))
+    if len(turns) < MOST_REPEATS:
+        return 0
     return max(_count_rounds(turns, length) for length in range(1, _LONGEST_ROUND + 1))
 
 

@@ -46,6 +46,8 @@ class Execution:
         Raises:
             NotDone: If the edited call may not run.
         """
+        if repr(args) == repr(self.call.args):
+            return False
         call = replace(self.call, args={**args})
         intent = self.context.intent_of(self.state, call)
         if intent.key == self.intent.key:
