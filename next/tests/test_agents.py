@@ -1062,3 +1062,20 @@ def test_a_call_that_a_providers_error_holds_is_made(is_async):
 def test_another_error_of_a_provider_is_raised(written):
     with pytest.raises(Unreadable):
         play(make(ScriptedModel([Unreadable(written)]), [search]))
+
+
+def test_an_idempotency_key_is_the_runtimes_and_no_model_sees_it():
+    keys = []
+
+    def charge(amount: int, idempotency_key: str) -> str:
+        """Charge."""
+        keys.append(idempotency_key)
+        return "charged"
+
+    model = ScriptedModel([tool_call("charge", amount="5"), "done"])
+    messages = make(model, [charge]).invoke({"messages": "x"})["messages"]
+    (shown,) = model.bound_tools
+    assert "idempotency_key" not in str(shown)
+    assert "amount" in str(shown)
+    assert len(keys) == len(keys[0]) // 32 == 1
+    assert messages[1].tool_calls[0]["args"] == {"amount": 5}

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.tools import BaseTool
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
@@ -55,6 +56,7 @@ async def take_turn(
     asked = prepare(request, renewed, run)
     # A tool that is declared wrongly is found before the model is paid.
     loop = loops.loop_with(run.offered, is_async=is_async)
+    asked = _without_keys(asked, loop)
     if (objection := object_to_repeats(messages)) and run.may_ask(objection):
         asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
     may_object = True
@@ -77,6 +79,20 @@ async def take_turn(
     result = [turn if isinstance(each, AIMessage) else each for each in response.result]
     result += _unread_answers(turn, starts, run.structured)
     return _respond(replace(response, result=result), update | known)
+
+
+def _without_keys(request: ModelRequest[Any], loop: Loop) -> ModelRequest[Any]:
+    """Return the request without the arguments that only the runtime fills in."""
+    specs = loop.context.tools
+    if not any(each.takes_key for each in specs.values()):
+        return request
+    shown = [
+        each.model_copy(update={"args_schema": {**specs[each.name].parameters}})
+        if isinstance(each, BaseTool) and specs[each.name].takes_key
+        else each
+        for each in request.tools
+    ]
+    return request.override(tools=shown)
 
 
 def _read(

@@ -147,9 +147,10 @@ class ToolRun:
     def start(self, tool: BaseTool, args: JsonDict) -> Any:
         """Run LangChain's handler with the call as it stands now; return what it returns."""
         self._answer, self._returned, self.errors = None, (), []
-        self.made = {**self.request.tool_call, "name": tool.name, "args": args}
         # The tool may change its arguments; what was made stays as it was made.
-        own: ToolCall = {**self.made, "args": deepcopy(args)}
+        made = deepcopy(self.loop.context.tools[tool.name].strip(args))
+        self.made = {**self.request.tool_call, "name": tool.name, "args": made}
+        own: ToolCall = {**self.made, "args": args}
         return self.handler(self.request.override(tool_call=own, tool=tool))
 
     def take(self, answer: Any) -> JSON:
