@@ -17,9 +17,9 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
+from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
 from selfcorrect.agents.model_turn import take_turn
 from selfcorrect.agents.tool_call import arun_call, run_call
-from selfcorrect.agents.tool_run import HostedLoops, HostOptions, split_options
 from selfcorrect.agents.turn import Turn
 from selfcorrect.context import run_sync
 from selfcorrect.errors import GraphSetupError, unknown_name

@@ -19,10 +19,10 @@ from selfcorrect.agents.ending import (
     object_to_repeats,
     why_over,
 )
+from selfcorrect.agents.hosted_loops import HostedLoops
 from selfcorrect.agents.mend import mend_calls
 from selfcorrect.agents.model_call import Ask, ask_model, prepare
 from selfcorrect.agents.text_calls import Start, may_hold_call, read_text_calls, stop_reason
-from selfcorrect.agents.tool_run import HostedLoops
 from selfcorrect.agents.turn import (
     TURN,
     Turn,

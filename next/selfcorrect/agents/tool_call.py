@@ -10,9 +10,10 @@ from langgraph.types import Command
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.answers import ACCOUNT, last_turn, own_message
 from selfcorrect.agents.ending import may_end, why_over
+from selfcorrect.agents.hosted_loops import HostedLoops
 from selfcorrect.agents.text_calls import UNREAD
 from selfcorrect.agents.thread import answer_to
-from selfcorrect.agents.tool_run import HostedLoops, ToolRun
+from selfcorrect.agents.tool_run import ToolRun
 from selfcorrect.agents.turn import TURN, Turn, beside_calls
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.walk import awalk, walk

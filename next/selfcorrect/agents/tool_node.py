@@ -19,9 +19,9 @@ from langgraph.types import Command, Send
 
 from selfcorrect.agents.answers import last_turn
 from selfcorrect.agents.calls import calls_of
+from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
 from selfcorrect.agents.thread import answer_to, find_answers, open_calls
 from selfcorrect.agents.tool_call import arun_call, run_call
-from selfcorrect.agents.tool_run import HostedLoops, HostOptions, split_options
 from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.setup import Options

@@ -1,0 +1,157 @@
+"""The loops of a host of LangChain calls: one for each set of tools, as a walk or as a graph."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from logging import getLogger
+from typing import Any, Final, TypedDict, cast
+from uuid import uuid4
+
+from langchain_core.tools import BaseTool
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import interrupt
+
+from selfcorrect.agents.shown import run_as_shown
+from selfcorrect.agents.tool_copy import LISTENER
+from selfcorrect.agents.tool_run import ToolRun, spec_of
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.graph import CHECKPOINTER, compile_loop
+from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.setup import Loop, Options, build_loop
+from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.tools.spec import collect_tools
+
+_MAX_TOOL_SETS: Final = 64
+_FORGETS: Final = (
+    "calls of %r are remembered for this run only; pass a thread_id, or SelfCorrection(scope=...)"
+)
+
+
+class HostOptions(TypedDict, total=False):
+    """What hosts of LangChain calls take beside the options of the loop.
+
+    Attributes:
+        on_trail: Called after each call with `{"tool_call_id", "call", "executed", "trail"}`,
+            and the `failure` where there is one.
+        ask_person: Whether a question interrupts the agent; this needs a checkpointer.
+        effects: Effects of tools that declare none, by name or glob, as in a map.
+        scope: Stands in for a thread: what a call of a tool that acts is remembered for. A text,
+            or a function of the runtime.
+    """
+
+    on_trail: Callable[[JsonDict], object] | None
+    ask_person: bool
+    effects: Mapping[str, Any] | None
+    scope: str | Callable[[Any], object] | None
+
+
+def split_options(given: Mapping[str, Any]) -> tuple[Options, HostOptions]:
+    """Return the options of the loop, and those of its host."""
+    own = {name: item for name, item in given.items() if name in HostOptions.__annotations__}
+    shared = {name: item for name, item in given.items() if name not in own}
+    return cast("Options", shared), cast("HostOptions", own)
+
+
+class HostedLoops:
+    """Gives one loop the tools of whatever agent asks; built once for each set of tools.
+
+    Args:
+        options: See `Options`; a model may be named as LangChain names it.
+        host: What the host adds; see `HostOptions`.
+        shows: Whether calls are shown to others before they run.
+    """
+
+    def __init__(self, options: Options, host: HostOptions, *, shows: bool) -> None:
+        loop = build_loop((), _with_model(options))
+        self._loop = run_as_shown(loop) if shows else loop
+        self._effects = StrategyMap(effects=host.get("effects")).effects
+        self._ask_person = host.get("ask_person", False)
+        self.on_trail = host.get("on_trail")
+        self._scope = host.get("scope")
+        for name, given in (("on_trail", self.on_trail), ("scope", self._scope)):
+            if not (given is None or callable(given) or (name, type(given)) == ("scope", str)):
+                raise GraphSetupError(f"{name}: must be callable, not {given!r:.80}")
+        self._has_warned = False
+        # What is kept holds its tools, so that no other tool can get one of their ids.
+        self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], Loop]] = {}
+        self._graphs: dict[int, Any] = {}
+
+    def graph_for(self, request: ToolCallRequest, loop: Loop) -> Any:
+        """Return the loop as a graph, where a person can be asked about the call; else None.
+
+        A graph keeps its state while a person thinks: its tool is not run again for the answer.
+        """
+        config = request.runtime.config.get("configurable") or {}
+        if not self._ask_person or config.get(CHECKPOINTER) is None:
+            return None
+        if (graph := self._graphs.get(id(loop))) is None:
+            asking = replace(loop, context=replace(loop.context, ask=_ask))
+            graph = self._graphs[id(loop)] = compile_loop(asking)
+        return graph
+
+    def loop_for(self, request: ToolCallRequest, *, is_async: bool) -> Loop:
+        """Return the loop for one call, whose runtime names the tools of the agent."""
+        return self.loop_with(_tools_of(request), is_async=is_async)
+
+    def scope_of(self, request: ToolCallRequest, run: str | None, *, acts: bool) -> str:
+        """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run.
+
+        Args:
+            request: The call.
+            run: The run of the agent, if it is known.
+            acts: Whether its tool acts: one that nobody will remember is warned about, once.
+        """
+        config = request.runtime.config.get("configurable") or {}
+        scope = self._scope(request.runtime) if callable(self._scope) else self._scope
+        if lasting := scope or config.get("thread_id"):
+            return str(lasting)
+        logger = getLogger("selfcorrect")
+        if acts and not self._has_warned and logger.hasHandlers():
+            self._has_warned = True
+            logger.warning(_FORGETS, request.tool_call["name"])
+        return run or str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
+
+    def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> Loop:
+        """Return the loop with these tools."""
+        key = (is_async, *map(id, tools))
+        if (kept := self._kept.get(key)) is None:
+            if len(self._kept) >= _MAX_TOOL_SETS:
+                self._kept.clear()
+                self._graphs.clear()
+            kept = self._kept[key] = (tools, self._with_tools(tools, is_async=is_async))
+        return kept[1]
+
+    def _with_tools(self, tools: Sequence[BaseTool], *, is_async: bool) -> Loop:
+        context = self._loop.context
+        specs = [spec_of(tool, is_async=is_async) for tool in tools]
+        found = collect_tools(specs, {**self._effects, **context.map.effects})
+        return replace(self._loop, context=replace(context, tools=found, answer=_answer))
+
+
+def _with_model(options: Options) -> Options:
+    """Return the options with their model loaded, where it is named."""
+    model = options.get("model")
+    if not isinstance(model, str):
+        return options
+    from langchain.chat_models import init_chat_model
+
+    return {**options, "model": init_chat_model(model)}
+
+
+def _answer() -> JSON:
+    run = LISTENER.get()
+    return run.dump_answer() if isinstance(run, ToolRun) else None
+
+
+def _ask(question: JsonObject) -> Any:
+    """Ask a person about the present call; the answer stands for the call as it is then."""
+    answer = interrupt(question)
+    cast("ToolRun", LISTENER.get()).is_approved = True
+    return answer
+
+
+def _tools_of(request: ToolCallRequest) -> list[BaseTool]:
+    tools, own = request.runtime.tools, request.tool
+    if own is None or any(each is own for each in tools):
+        return tools
+    # Another middleware has brought a tool of its own.
+    return [*(each for each in tools if each.name != own.name), own]
