@@ -37,6 +37,23 @@ def outcome_of(
     return Outcome.NOT_DONE if atomic and not unclear else Outcome.REFUSED
 
 
+def outcome_of_exit(error: BaseException) -> Outcome:
+    """Say what a call did that something else than an error ended."""
+    if not is_interrupt(error):
+        return Outcome.LOST
+    # LangGraph runs what was interrupted again from its top, but a command is a tool's answer.
+    return Outcome.DONE if "ParentCommand" in _class_names(error) else Outcome.NOT_DONE
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Say whether LangGraph's control flow passes through: it is no error of the tool."""
+    return "GraphBubbleUp" in _class_names(error)
+
+
+def _class_names(error: BaseException) -> list[str]:
+    return [base.__name__ for base in type(error).__mro__]
+
+
 def chain(error: BaseException, *, hidden: bool = False) -> Iterator[BaseException]:
     """Yield an exception, what it is a group of, and what led to it; at most `_MOST_LAYERS`.
 

@@ -1,19 +1,9 @@
 """execute: call the tool once, between its intent and its outcome in the ledger."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.again import (
-    Hold,
-    InProgress,
-    Record,
-    Refuse,
-    Replay,
-    Reworded,
-    Run,
-    Verdict,
-)
 from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import GraphSetupError, NotDone, ResultError
 from selfcorrect.limits import count
@@ -29,12 +19,14 @@ from selfcorrect.model import (
     own_finding,
 )
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.execution import EXECUTION, Execution, unpack
-from selfcorrect.nodes.plan import check_call, found
+from selfcorrect.nodes.plan import check_call
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from selfcorrect.nodes.execution import Execution
 
 
 async def execute(state: CorrectionState, context: RunContext) -> Update:
@@ -50,7 +42,9 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
     if not tool.acts:
         # What only reads is asked again: an answer from memory would be an old one.
         return await _call_tool(state, context, call, tool)
-    return await _call_once(state, context, call, tool)
+    from selfcorrect.nodes.execution import call_once
+
+    return await call_once(state, context, call, tool, _call_tool)
 
 
 def unfit(state: CorrectionState, context: RunContext) -> Update | None:
@@ -66,44 +60,12 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
     return None
 
 
-async def _call_once(
-    state: CorrectionState, context: RunContext, call: Call, tool: ToolSpec
-) -> Update:
-    """Call a tool that acts, between its intent and its outcome in the ledger."""
-    execution = Execution(state, context, call, context.intent_of(state, call))
-    try:
-        verdict = await context.use_ledger(execution.begin)
-    except Exception as error:
-        detail = (
-            f"The tool was not called, because its intent could not be written: {text_of(error)}"
-        )
-        return stop_run("unavailable", bound(detail, 500))
-    except BaseException:
-        # Cancelled behind its intent, the tool would seem to be running for ever.
-        if execution.has_begun:
-            execution.settle(Outcome.NOT_DONE)
-        raise
-    if not isinstance(verdict, Run):
-        return _answer_for(verdict)
-    token = EXECUTION.set(execution)
-    try:
-        update = await _call_tool(state, context, call, tool, execution)
-    except BaseException as error:
-        execution.settle(_outcome_of_exit(error))
-        raise
-    finally:
-        EXECUTION.reset(token)
-    outcome, value = update["attempts"][-1]["outcome"], update.get("result")
-    await context.use_ledger(execution.settle, outcome, value)
-    return update
-
-
 async def _call_tool(
     state: CorrectionState,
     context: RunContext,
     call: Call,
     tool: ToolSpec,
-    execution: Execution | None = None,
+    execution: "Execution | None" = None,
 ) -> Update:
     started = context.clock.monotonic()
     try:
@@ -113,10 +75,12 @@ async def _call_tool(
     except GraphSetupError:
         raise
     except Exception as error:
-        if is_interrupt(error):
-            raise
         # A call that succeeds loads nothing of this.
         from selfcorrect.diagnosis.facts import finding_of
+        from selfcorrect.effects.failure import is_interrupt
+
+        if is_interrupt(error):
+            raise
 
         context.live_part(state["run"]).errors.append(error)
         finding = finding_of(error)
@@ -129,9 +93,10 @@ async def _call_tool(
     if isinstance(verified, Result):
         return _finish(state, context, tool, started, verified.value, execution)
     outcome = Outcome.NOT_DONE if verified == Outcome.NOT_DONE else outcome
-    made = execution or Execution(state, context, call, context.intent_of(state, call))
+    record = execution.intent if execution else context.intent_of(state, call)
     text = bound(finding["text"], 1_000)
-    attempt = _attempt(state, context, tool, started, outcome, made, text)
+    attempt = _attempt(state, context, tool, started, outcome, execution, text)
+    attempt["attempts"][-1] |= {"key": record.key, "doubt": record.doubt}
     return {"outcome": "failed", "source": "tool", "findings": [finding], **attempt}
 
 
@@ -209,7 +174,7 @@ def _finish(
     tool: ToolSpec,
     started: float,
     value: JSON,
-    execution: Execution | None,
+    execution: "Execution | None",
 ) -> Update:
     if context.hooks is not None:
         args = execution.call.args if execution else state["current"]["args"]
@@ -224,7 +189,7 @@ def _attempt(
     tool: ToolSpec,
     started: float,
     outcome: Outcome,
-    execution: Execution | None,
+    execution: "Execution | None",
     text: str | None = None,
 ) -> Update:
     """Return the attempts and counters after one execution."""
@@ -253,57 +218,3 @@ def _attempt(
 def _no_receipt(tool: ToolSpec) -> Finding:
     text = f"the result of {tool.name!r} has no receipt, so nobody knows whether it was done"
     return own_finding("NoReceipt", "no_receipt", text, "")
-
-
-def _answer_for(verdict: Verdict) -> Update:
-    """Return what becomes of a call that the history forbids."""
-    match verdict:
-        case Replay(value):
-            result, answer = unpack(value)
-            note = {"replayed": True} | ({"answer": answer} if answer else {})
-            return {"outcome": "done", "result": result, "findings": [], "note": note}
-        case Hold(records):
-            return _hold(records)
-        case Reworded():
-            detail = (
-                "A call that differs only in its words was made before, and nobody knows whether it"
-                " was done. This one was not made. The same call made again will run."
-            )
-        case InProgress():
-            detail = "This very call is being made elsewhere, and its outcome is not known yet."
-        case Refuse("refused", key):
-            return stop_run("refused", "The tool refused this very call before.", record=key)
-        case Refuse(_, key):
-            detail = "An equal call was made before, and nobody knows whether it was done."
-            stop = stop_run("unknown_outcome", detail, record=key)
-            return stop | {"note": {"replayed": True, "record": key}}
-    return stop_run("unknown_outcome", detail) | {"note": {"replayed": True}}
-
-
-def _hold(records: Sequence[Record]) -> Update:
-    """Have somebody asked about one more equal call; the answer vouches for those before it."""
-    text = f"{len(records)} equal calls of this tool have succeeded already. Run it once more?"
-    if any(each.status != Outcome.DONE for each in records):
-        text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
-    finding = own_finding("HeldCall", "equal_calls", text, "")
-    finding["doubts"] = [
-        {"key": each.key, "outcome": Outcome.DONE.value, "about": each.about} for each in records
-    ]
-    return found("ledger", [finding]) | {"outcome": "failed"}
-
-
-def is_interrupt(error: BaseException) -> bool:
-    """Say whether LangGraph's control flow passes through: it is no error of the tool."""
-    return "GraphBubbleUp" in _class_names(error)
-
-
-def _outcome_of_exit(error: BaseException) -> Outcome:
-    """Say what a call did that something else than an error ended."""
-    if not is_interrupt(error):
-        return Outcome.LOST
-    # LangGraph runs what was interrupted again from its top, but a command is a tool's answer.
-    return Outcome.DONE if "ParentCommand" in _class_names(error) else Outcome.NOT_DONE
-
-
-def _class_names(error: BaseException) -> list[str]:
-    return [base.__name__ for base in type(error).__mro__]

@@ -1,16 +1,77 @@
 """One execution of a tool that acts: its intent and its outcome in the ledger."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.again import Record, Request, Run, Verdict, Vouch, may_run
+from selfcorrect.effects.again import (
+    Hold,
+    InProgress,
+    Record,
+    Refuse,
+    Replay,
+    Request,
+    Reworded,
+    Run,
+    Verdict,
+    Vouch,
+    may_run,
+)
+from selfcorrect.effects.failure import outcome_of_exit
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import NotDone
-from selfcorrect.model import JSON, Call
-from selfcorrect.state import CorrectionState
+from selfcorrect.model import JSON, Call, own_finding
+from selfcorrect.nodes.plan import found
+from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.text import bound, text_of
+from selfcorrect.tools.spec import ToolSpec
+
+
+async def call_once(
+    state: CorrectionState,
+    context: RunContext,
+    call: Call,
+    tool: ToolSpec,
+    call_tool: Callable[..., Awaitable[Update]],
+) -> Update:
+    """Call a tool that acts, between its intent and its outcome in the ledger.
+
+    Args:
+        state: The state.
+        context: The context.
+        call: The call.
+        tool: Its tool.
+        call_tool: Calls the tool, and returns the update with the attempt.
+    """
+    execution = Execution(state, context, call, context.intent_of(state, call))
+    try:
+        verdict = await context.use_ledger(execution.begin)
+    except Exception as error:
+        detail = (
+            f"The tool was not called, because its intent could not be written: {text_of(error)}"
+        )
+        return stop_run("unavailable", bound(detail, 500))
+    except BaseException:
+        # Cancelled behind its intent, the tool would seem to be running for ever.
+        if execution.has_begun:
+            execution.settle(Outcome.NOT_DONE)
+        raise
+    if not isinstance(verdict, Run):
+        return _answer_for(verdict)
+    token = EXECUTION.set(execution)
+    try:
+        update = await call_tool(state, context, call, tool, execution)
+    except BaseException as error:
+        execution.settle(outcome_of_exit(error))
+        raise
+    finally:
+        EXECUTION.reset(token)
+    outcome, value = update["attempts"][-1]["outcome"], update.get("result")
+    await context.use_ledger(execution.settle, outcome, value)
+    return update
+
 
 _ANSWER: Final = "selfcorrect answer"
 """The key of what a host wants beside the value of a call that it replays."""
@@ -91,3 +152,40 @@ def unpack(kept: JSON) -> tuple[JSON, JSON]:
     if isinstance(kept, Mapping) and kept.keys() == {_ANSWER, "value"}:
         return kept["value"], kept[_ANSWER]
     return kept, None
+
+
+def _answer_for(verdict: Verdict) -> Update:
+    """Return what becomes of a call that the history forbids."""
+    match verdict:
+        case Replay(value):
+            result, answer = unpack(value)
+            note = {"replayed": True} | ({"answer": answer} if answer else {})
+            return {"outcome": "done", "result": result, "findings": [], "note": note}
+        case Hold(records):
+            return _hold(records)
+        case Reworded():
+            detail = (
+                "A call that differs only in its words was made before, and nobody knows whether it"
+                " was done. This one was not made. The same call made again will run."
+            )
+        case InProgress():
+            detail = "This very call is being made elsewhere, and its outcome is not known yet."
+        case Refuse("refused", key):
+            return stop_run("refused", "The tool refused this very call before.", record=key)
+        case Refuse(_, key):
+            detail = "An equal call was made before, and nobody knows whether it was done."
+            stop = stop_run("unknown_outcome", detail, record=key)
+            return stop | {"note": {"replayed": True, "record": key}}
+    return stop_run("unknown_outcome", detail) | {"note": {"replayed": True}}
+
+
+def _hold(records: Sequence[Record]) -> Update:
+    """Have somebody asked about one more equal call; the answer vouches for those before it."""
+    text = f"{len(records)} equal calls of this tool have succeeded already. Run it once more?"
+    if any(each.status != Outcome.DONE for each in records):
+        text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
+    finding = own_finding("HeldCall", "equal_calls", text, "")
+    finding["doubts"] = [
+        {"key": each.key, "outcome": Outcome.DONE.value, "about": each.about} for each in records
+    ]
+    return found("ledger", [finding]) | {"outcome": "failed"}
