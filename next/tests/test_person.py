@@ -1,11 +1,17 @@
 """A question has an id and one answer; nothing that was executed is executed again for it."""
 
+import asyncio
+
 import pytest
 from kit import DATE, INTEGER, TEXT, Tool
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
-from selfcorrect import Ask, ErrorRule, StrategyMap, build_graph
+from selfcorrect import Ask, ErrorRule, SelfCorrection, StrategyMap, build_graph
+from selfcorrect.testing import ScriptedModel
 
 CONFIG = {"configurable": {"thread_id": "t1"}}
 
@@ -149,3 +155,68 @@ def test_where_nobody_can_be_asked_the_report_has_the_question():
     out = build_graph([tool.spec]).invoke({"call": {"name": "t", "args": {"day": "03/04/2026"}}})
     assert out["failure"]["reason"] == "needs_person"
     assert out["failure"]["question"]["path"] == "/args/day"
+
+
+ASKED = StrategyMap(
+    [ErrorRule(id="ask", error=["ValueError"], repair=["ask-human"])], extends=["default"]
+)
+
+
+def finder():
+    """Return a tool that reads and refuses one word, and what it was asked."""
+    asked = []
+
+    def find(q: str) -> str:
+        """Find."""
+        asked.append(q)
+        if q == "bad":
+            raise ValueError("q must be a better word")
+        return f"found {q}"
+
+    find.metadata = {"effect": "read_only"}
+    return find, asked
+
+
+def finding_agent(find, saver):
+    calls = [{"name": "find", "args": {"q": "bad"}, "id": f"c{n}"} for n in (1, 2)]
+    return create_agent(
+        ScriptedModel([AIMessage("", tool_calls=calls), "done"]),
+        [find],
+        middleware=[SelfCorrection(strategies=ASKED, ask_person=True)],
+        checkpointer=saver,
+    )
+
+
+def test_the_answer_is_read_before_a_tool_runs_also_in_another_process(tmp_path):
+    find, asked = finder()
+    with SqliteSaver.from_conn_string(str(tmp_path / "thread.db")) as saver:
+        out = finding_agent(find, saver).invoke({"messages": "x"}, CONFIG)
+        first, second = out["__interrupt__"]
+        assert asked == ["bad", "bad"]
+        # Nothing of the first agent is left but what its checkpointer has written.
+        edit = {"action": "edit", "args": {"q": "good"}}
+        finding_agent(find, saver).invoke(Command(resume={first.id: edit}), CONFIG)
+        assert asked == ["bad", "bad", "good"]
+        end = finding_agent(find, saver)
+        out = end.invoke(Command(resume={second.id: {"action": "reject"}}), CONFIG)
+    assert asked == ["bad", "bad", "good"]
+    answers = [each.text for each in out["messages"] if isinstance(each, ToolMessage)]
+    assert answers[0] == "found good"
+    assert "A person rejected the call" in answers[1]
+
+
+def test_an_async_agent_asks_about_each_call_alone():
+    find, asked = finder()
+    agent = finding_agent(find, InMemorySaver())
+
+    async def talk():
+        out = await agent.ainvoke({"messages": "x"}, CONFIG)
+        ids = [each.id for each in out["__interrupt__"]]
+        answers = {ids[0]: {"type": "reject"}, ids[1]: {"action": "answer", "value": "good"}}
+        return await agent.ainvoke(Command(resume=answers), CONFIG)
+
+    out = asyncio.run(talk())
+    assert asked == ["bad", "bad", "good"]
+    answers = [each.text for each in out["messages"] if isinstance(each, ToolMessage)]
+    assert "A person rejected the call" in answers[0]
+    assert answers[1] == "found good"
