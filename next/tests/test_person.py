@@ -187,18 +187,22 @@ def finding_agent(find, saver):
     )
 
 
+def ids_by_call(out):
+    return {each.value["call"]["id"]: each.id for each in out["__interrupt__"]}
+
+
 def test_the_answer_is_read_before_a_tool_runs_also_in_another_process(tmp_path):
     find, asked = finder()
     with SqliteSaver.from_conn_string(str(tmp_path / "thread.db")) as saver:
         out = finding_agent(find, saver).invoke({"messages": "x"}, CONFIG)
-        first, second = out["__interrupt__"]
+        ids = ids_by_call(out)
         assert asked == ["bad", "bad"]
         # Nothing of the first agent is left but what its checkpointer has written.
         edit = {"action": "edit", "args": {"q": "good"}}
-        finding_agent(find, saver).invoke(Command(resume={first.id: edit}), CONFIG)
+        finding_agent(find, saver).invoke(Command(resume={ids["c1"]: edit}), CONFIG)
         assert asked == ["bad", "bad", "good"]
         end = finding_agent(find, saver)
-        out = end.invoke(Command(resume={second.id: {"action": "reject"}}), CONFIG)
+        out = end.invoke(Command(resume={ids["c2"]: {"action": "reject"}}), CONFIG)
     assert asked == ["bad", "bad", "good"]
     answers = [each.text for each in out["messages"] if isinstance(each, ToolMessage)]
     assert answers[0] == "found good"
@@ -211,8 +215,8 @@ def test_an_async_agent_asks_about_each_call_alone():
 
     async def talk():
         out = await agent.ainvoke({"messages": "x"}, CONFIG)
-        ids = [each.id for each in out["__interrupt__"]]
-        answers = {ids[0]: {"type": "reject"}, ids[1]: {"action": "answer", "value": "good"}}
+        ids = ids_by_call(out)
+        answers = {ids["c1"]: {"type": "reject"}, ids["c2"]: {"action": "answer", "value": "good"}}
         return await agent.ainvoke(Command(resume=answers), CONFIG)
 
     out = asyncio.run(talk())
