@@ -18,7 +18,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from selfcorrect.agents.answers import last_turn
-from selfcorrect.agents.calls import calls_of
+from selfcorrect.agents.calls import calls_of, each_once
 from selfcorrect.agents.thread import answer_to, find_answers, open_calls
 from selfcorrect.agents.tool_call import arun_call, run_call
 from selfcorrect.agents.tool_run import HostedLoops, HostOptions, split_options
@@ -126,7 +126,7 @@ class SelfCorrectingToolNode(ToolNode):
         if turn is not None:
             readable, starts = with_readable_calls(turn)
             before = messages[: len(messages) - len(behind) - 1]
-            answers = _renew_answers(turn, readable, behind)
+            answers = _renew_answers(each_once(turn), readable, behind)
             thread = [*before, readable, *(answers.get(id(each), each) for each in behind)]
             known = {
                 "messages": thread,
