@@ -137,10 +137,10 @@ def join_pieces(pieces: Iterable[ToolCallChunk]) -> list[WrittenCall]:
     empty one.
     """
     written: list[WrittenCall] = []
-    lost: list[str] = []
+    is_torn = False
     for each in pieces:
         call_id, name, text = each.get("id") or "", each.get("name") or "", each.get("args") or ""
-        if not (name or text or call_id) or (lost and not name):
+        if not (name or text or call_id) or (is_torn and not name):
             continue
         piece = WrittenCall(each.get("index"), call_id, name, [text])
         near = [call for call in written if call.index == piece.index]
@@ -149,15 +149,21 @@ def join_pieces(pieces: Iterable[ToolCallChunk]) -> list[WrittenCall]:
             # Behind it, a piece without an id may belong to either.
             piece.is_crowded = not all(call.is_whole() for call in near)
             written.append(piece)
-            lost += [text] if text and not name else []
-        elif text and own[-1].is_crowded and not call_id:
-            lost.append(text)
+            is_torn |= bool(text) and not name
+        elif text and not call_id and own[-1].is_crowded:
+            is_torn = True
         else:
             own[-1].add(piece)
+    ids = [call.id for call in written]
     values = [call.args() for call in written]
-    # Where a text cannot be read, it may hold the arguments of a call that shows none.
-    lost += [each for each in values if isinstance(each, str) and {} in values]
-    return [*written, WrittenCall(None, "", "", lost)] if lost else written
+    # A text that cannot be read may hold the arguments of a call that shows none; and where one
+    # call has an id, one without may be a piece of it.
+    is_torn |= {} in values and any(isinstance(each, str) for each in values)
+    is_torn |= any(ids) and not all(ids)
+    return [*written, WrittenCall(None, "", "", [_TORN])] if is_torn else written
+
+
+_TORN: Final = "(pieces without a call)"
 
 
 def _begins(piece: WrittenCall, call: WrittenCall) -> bool:
