@@ -1,5 +1,6 @@
 """The calls of one message: read from it, and written to every place where it holds them."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -32,6 +33,23 @@ def calls_of(message: AIMessage) -> list[ToolCall]:
         )
         for each in (*message.tool_calls, *message.invalid_tool_calls)
     ]
+
+
+def each_once(message: AIMessage) -> AIMessage:
+    """Return the message with each call once: what was sent twice with one id is one call.
+
+    A call without arguments beside one with the same id and name is only the head of it.
+    """
+    calls = [*message.tool_calls, *message.invalid_tool_calls]
+    keys = [(each.get("id") or at, each["name"]) for at, each in enumerate(calls)]
+    if len({*keys}) == len(keys):
+        return message
+    full = {key for key, each in zip(keys, calls, strict=True) if each["args"]}
+    kept: dict[tuple[Any, str], ToolCall] = {}
+    for key, call in zip(keys, message.tool_calls, strict=False):
+        if call["args"] or key not in full:
+            kept.setdefault((key, json.dumps(call["args"], sort_keys=True, default=repr)), call)
+    return message.model_copy(update={"tool_calls": [*kept.values()]})
 
 
 def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:

@@ -18,8 +18,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from selfcorrect.agents.answers import last_turn
-from selfcorrect.agents.calls import calls_of
+from selfcorrect.agents.calls import calls_of, each_once
 from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
+from selfcorrect.agents.stream import read_pieces
 from selfcorrect.agents.thread import answer_to, find_answers, open_calls
 from selfcorrect.agents.tool_call import arun_call, run_call
 from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
@@ -124,9 +125,11 @@ class SelfCorrectingToolNode(ToolNode):
         renewed: list[AnyMessage] = []
         turn, behind = last_turn(messages)
         if turn is not None:
-            readable, starts = with_readable_calls(turn)
+            # What the model streamed is not seen here, but where a limit has cut it.
+            once = each_once(read_pieces(turn, ()))
+            readable, starts = with_readable_calls(once)
             before = messages[: len(messages) - len(behind) - 1]
-            answers = _renew_answers(turn, readable, behind)
+            answers = _renew_answers(once, readable, behind)
             thread = [*before, readable, *(answers.get(id(each), each) for each in behind)]
             known = {
                 "messages": thread,

@@ -8,7 +8,7 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 
 from selfcorrect.agents.answers import ACCOUNT, last_request, last_turn
-from selfcorrect.agents.calls import calls_of, with_calls
+from selfcorrect.agents.calls import calls_of, each_once, with_calls
 from selfcorrect.agents.text_calls import TOOL_CHOICE, Readable, Start, stop_reason
 from selfcorrect.model import JsonDict
 
@@ -32,22 +32,31 @@ class Turn(TypedDict):
 def with_readable_calls(message: AIMessage) -> Readable:
     """Return the message with every malformed call as a call, and where the loop starts from.
 
-    Each call gets an id of its own. The arguments of a malformed call are empty in the thread; the
-    loop starts from its text.
+    Each call gets an id of its own, and a call that was sent twice is one. The arguments of a
+    malformed call are empty in the thread; the loop starts from its text. Where a piece of the turn
+    belongs to no call, each call is malformed: the piece may be the rest of any.
     """
+    once = each_once(message)
+    malformed = [each.get("args") or "" for each in once.invalid_tool_calls]
+    texts: list[str | None] = [*(None for _ in once.tool_calls), *malformed]
+    pieces = [*once.tool_calls, *once.invalid_tool_calls]
+    if any(each["args"] and not each["name"] for each in pieces):
+        texts = [_NO_OWNER for _ in texts]
     calls: dict[str, ToolCall] = {}
     starts: dict[str, Start] = {}
-    for index, call in enumerate(calls_of(message)):
+    for index, (call, text) in enumerate(zip(calls_of(once), texts, strict=True)):
         call_id = call["id"] or ""
         if not call_id or call_id in calls:
             call_id = call["id"] = _new_id(message, index)
         calls[call_id] = call
-        if index >= len(message.tool_calls):
-            malformed = message.invalid_tool_calls[index - len(message.tool_calls)]
-            text = malformed.get("args") or ""
+        if text is not None:
+            call["args"] = {}
             start = {"call": {"name": call["name"], "args": text, "id": call_id}}
             starts[call_id] = Start(shown={"name": call["name"], "args": {}}, given=start)
-    return with_calls(message, list(calls.values())), starts
+    return with_calls(once, list(calls.values())), starts
+
+
+_NO_OWNER: Final = "(a piece of this turn belongs to no call)"
 
 
 def _new_id(message: AIMessage, index: int) -> str:
