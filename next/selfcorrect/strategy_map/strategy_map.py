@@ -102,6 +102,9 @@ class StrategyMap:
         return made
 
     def _merge(self, layers: list[Layer], problems: list[str], *, allow_code: bool = True) -> None:
+        if problems:
+            # What only the whole shows can be told of maps that are well formed.
+            raise MapError(problems)
         strategies = strategies_of(layers, problems, allow_code=allow_code)
         self.name = layers[0].name
         self.rules = rules_of(layers, strategies, problems)
@@ -204,8 +207,6 @@ class StrategyMap:
         Raises:
             MapError: If there is no such strategy.
         """
-        if (bound := self._strategies.bound.get((rule, name))) is not None:
-            return bound
         try:
             return self._strategies.get(rule, name, self.rule(rule).options.get(name, {}))
         except ValueError as error:
