@@ -124,16 +124,14 @@ def gather(
     """Return what an error shows, and what the rules say to that too."""
     clues = clues_of(finding, args, schema)
     # What advises reads the error's own sentence, and nothing behind it.
-    rules = replace(said, met=())
-    for code in clues.codes[:3] or (None,):
-        own: Finding = {
-            **finding,
-            "text": clues.sentence.text,
-            "types": list(clues.classes),
-            "status": clues.status,
-            "code": code,
-        }
-        rules = rules.join(ask(own))
+    own: Finding = {
+        **finding,
+        "text": clues.sentence.text,
+        "types": list(clues.classes),
+        "status": clues.status,
+        "code": next(iter(clues.codes), None),
+    }
+    rules = replace(said, met=()).join(ask(own))
     hints = tuple((str(each.kind), str(each.category or "")) for each in rules.advice())
     return replace(clues, hints=hints), rules
 
