@@ -138,7 +138,7 @@ def _read_shipped(path: Path) -> Layer:
 
 
 def _parse(data: JsonDict, label: str, problems: list[str]) -> MapDocument:
-    """Return what a map says; with a problem, add a sentence for each, and return its `extends`."""
+    """Return what is usable of a map, and add a sentence for each part that is not."""
     if not isinstance(data.get("rule", []), list):
         problems.append(f"{label}: rule: must be a list; write [[rule]] above each rule")
         data = {**data, "rule": []}
@@ -146,9 +146,23 @@ def _parse(data: JsonDict, label: str, problems: list[str]) -> MapDocument:
         return MapDocument.model_validate(data)
     except ValidationError as error:
         problems += _sentences(error, data, label)
-        # The maps below are read too, so that their problems are said at once.
-        is_known = all(fault["loc"][0] != "extends" for fault in error.errors())
-        return MapDocument(format=1, extends=data.get("extends", ()) if is_known else ())
+        return _parse(_without_faults(data, error), label, [])
+
+
+def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
+    """Leave out the keys and rules at fault, so that the rest can be checked too."""
+    kept = {key: item for key, item in data.items() if key in MapDocument.model_fields}
+    rules: dict[Any, Any] = dict(enumerate(kept.pop("rule", ())))
+    for fault in error.errors():
+        top, *inner = fault["loc"]
+        if top != "rule":
+            kept.pop(str(top), None)
+        elif len(inner) < 2 or inner[1] == "id":
+            rules.pop(inner[0], None)
+        elif inner[0] in rules:
+            rule = rules[inner[0]]
+            rules[inner[0]] = {key: item for key, item in rule.items() if key != inner[1]}
+    return {**kept, "rule": list(rules.values()), "format": 1}
 
 
 _KEYS: Final[dict[Any, type[BaseModel]]] = {

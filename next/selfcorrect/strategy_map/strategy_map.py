@@ -102,9 +102,6 @@ class StrategyMap:
         return made
 
     def _merge(self, layers: list[Layer], problems: list[str], *, allow_code: bool = True) -> None:
-        if problems:
-            # What only the whole shows can be told of maps that are well formed.
-            raise MapError(problems)
         strategies = strategies_of(layers, problems, allow_code=allow_code)
         self.name = layers[0].name
         self.rules = rules_of(layers, strategies, problems)
