@@ -7,7 +7,6 @@ at most one closing sentence that contradicts none of them.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from html import unescape
 from typing import Final
 
 from selfcorrect.effects.effect import acts
@@ -21,7 +20,6 @@ from selfcorrect.text import bound, quote, release
 MAX_TEXT: Final = 1_200
 MAX_WORDS: Final = 40
 """Words before the tool's own; a sentence that is begun within them is not left out silently."""
-_MAX_PAGE: Final = 8_000
 
 _KINDS: Final = {
     "transient": ("the service is unavailable", "later"),
@@ -284,12 +282,12 @@ def _text_of_page(text: str) -> str:
     """Return what a page of HTML shows; any other text is unchanged."""
     if not _PAGE.match(text):
         return text
-    shown = _TAGS.sub(" ", text[:_MAX_PAGE])
-    return " ".join(unescape(shown).split())
+    from selfcorrect.diagnosis.clues import plain
+
+    return " ".join(plain(text).split())
 
 
 _PAGE: Final = re.compile(r"\s{0,20}<(?:!doctype html|html)\b", re.IGNORECASE)
-_TAGS: Final = re.compile(r"<(script|style)\b.*?(?:</\1>|\Z)|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _STACK: Final = re.compile(
     r"^Traceback \(most recent call last\):\n(?:[ \t].*\n?)+|\n[ \t]+at [^\n]+", re.MULTILINE
 )

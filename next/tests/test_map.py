@@ -437,7 +437,7 @@ def test_the_environment_replaces_the_default_that_nobody_chose(files, monkeypat
 # --- strategies ----------------------------------------------------------------------------------
 
 
-@strategy("later", safety="exact", needs="model")
+@strategy("later", needs="model")
 def later(call, diagnosis, context, *, seconds=1.0):
     return Wait(seconds)
 
@@ -479,7 +479,7 @@ def test_rules_in_python_hold_functions_classes_and_objects():
     assert run(made, "own/d", "other") == Wait(1.0)
     assert run(made, "own/d", "fixed") == GiveUp("no")
     bound = made.strategy("own/a", "later")
-    assert (bound.needs, bound.safety) == ("model", (Safety.EXACT,))
+    assert bound.needs == "model"
     assert made.strategy("own/a", "later") is bound
 
 

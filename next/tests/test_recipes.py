@@ -76,7 +76,7 @@ def test_a_planner_makes_the_call_of_a_request():
 
 
 def test_a_strategy_and_a_map_for_one_deployment():
-    @strategy("known-customer", safety=["inferred"])
+    @strategy("known-customer")
     def known_customer(call, diagnosis, context, *, customers):
         number = customers.get(call.args["name"])
         if number is None:

@@ -96,29 +96,12 @@ _STATUS: Final = re.compile(r"(?i)\b(?:error|status|code)[ :=(]{1,3}([45]\d\d)\b
 
 def _codes(finding: Finding, body: Body, text: str) -> Iterator[str]:
     yield from filter(None, (finding.get("code"), *(fault.code for fault in body.faults[:3])))
-    for pattern in _CODES:
-        for found in list(pattern.finditer(text[:_READ]))[:2]:
-            code = found[1]
-            if code.isdecimal() and found[0].startswith("[Errno"):
-                code = errno.errorcode.get(int(code), code)
-            # Many words in capitals begin with an E.
-            if pattern is not _ERRNO or code in _ERRNOS:
-                yield code
+    for number, name in _CODES.findall(text[:_READ])[:4]:
+        yield name or errno.errorcode.get(int(number), number)
 
 
-_ERRNO: Final = re.compile(r"\b(E[A-Z]{3,14})(?=[:,\s]|$)", re.MULTILINE)
-_ERRNOS: Final = frozenset({*errno.errorcode.values(), "ENOTFOUND", "ESOCKETTIMEDOUT", "EAI_AGAIN"})
-_CODES: Final = (
-    _ERRNO,
-    *(
-        re.compile(code, re.MULTILINE)
-        for code in (
-            r"\[Errno (\d{1,4})\]",
-            r"\(([A-Z][a-z]\w{3,60}(?:\.\w{1,60})?)\)(?= when)",
-            r"(?:^|[\[(])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=[\]):]|$)",
-            r"(?i)\b(?:error|code|sqlstate)[ :=\[(]{1,3}(-?\d{4,5}|[A-Z]{1,40}\d{3,5}|\d\w{4})\b",
-        )
-    ),
+_CODES: Final = re.compile(
+    r"\[Errno (\d{1,4})\]|\(([A-Z][a-z]\w{3,60}(?:\.\w{1,60})?)\)(?= when)", re.ASCII
 )
 
 

@@ -1,7 +1,5 @@
 """`classify`: the kind of one error, by the map that a deployment uses."""
 
-from functools import lru_cache
-
 from selfcorrect.diagnosis.facts import finding_of
 from selfcorrect.model import ErrorKind
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
@@ -13,10 +11,5 @@ def classify(error: BaseException, strategies: StrategyMap | None = None) -> Err
     >>> classify(TimeoutError("no answer"))
     <ErrorKind.TIMEOUT: 'timeout'>
     """
-    found = (strategies or _default()).diagnose_faults(finding_of(error))
+    found = (strategies or load_default()).diagnose_faults(finding_of(error))
     return ErrorKind(found[0]["kind"])
-
-
-@lru_cache(maxsize=1)
-def _default() -> StrategyMap:
-    return load_default()

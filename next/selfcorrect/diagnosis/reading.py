@@ -13,7 +13,6 @@ from selfcorrect.model import (
     Category,
     ErrorKind,
     Finding,
-    JsonDict,
     JsonObject,
 )
 from selfcorrect.pointer import pointer
@@ -30,24 +29,15 @@ class ErrorReading:
     Attributes:
         kind: What the error is.
         category: What is wrong with the call.
-        confidence: The probability that both are right.
-        witness: `structure`, `rule` or `witness`; `elimination` where the place at fault is the
-            only one that can be meant.
         rules: What the rules say to it.
-        paths: The places at fault.
-        constraint: What the input must be.
-        wait: Seconds that the error asks to wait.
+        more: What a finding says beside them: who saw it, how sure that is, places, wait.
         by_words: Whether nothing but words says that the same call may succeed later.
     """
 
     kind: ErrorKind
     category: Category
-    confidence: float
-    witness: str
     rules: Answer
-    paths: list[str]
-    constraint: JsonDict
-    wait: float | None
+    more: Finding
     by_words: bool
 
 
@@ -88,10 +78,14 @@ def read(
         wait = _seconds(rules.captures) or clues.spoken_wait
     vouched = rules.first is not None and rules.first.rule.repair is not None
     by_words = kind in RETRYABLE and not _is_backed(kind, said) and not vouched
-    paths = places_at_fault(clues, rules.paths, kind)
-    return ErrorReading(
-        kind, category, confidence, witness, rules, paths, constraint, wait, by_words
-    )
+    more: Finding = {
+        "paths": places_at_fault(clues, rules.paths, kind),
+        "constraint": finding.get("constraint") or constraint,
+        "retry_after": wait,
+        "confidence": confidence,
+        "witness": witness,
+    }
+    return ErrorReading(kind, category, rules, more, by_words)
 
 
 def faults_of(finding: Finding, args: JSON, schema: JsonObject | None) -> list[Finding]:
@@ -124,16 +118,14 @@ def gather(
     """Return what an error shows, and what the rules say to that too."""
     clues = clues_of(finding, args, schema)
     # What advises reads the error's own sentence, and nothing behind it.
-    rules = replace(said, met=())
-    for code in clues.codes[:3] or (None,):
-        own: Finding = {
-            **finding,
-            "text": clues.sentence.text,
-            "types": list(clues.classes),
-            "status": clues.status,
-            "code": code,
-        }
-        rules = rules.join(ask(own))
+    own: Finding = {
+        **finding,
+        "text": clues.sentence.text,
+        "types": list(clues.classes),
+        "status": clues.status,
+        "code": next(iter(clues.codes), None),
+    }
+    rules = replace(said, met=()).join(ask(own))
     hints = tuple((str(each.kind), str(each.category or "")) for each in rules.advice())
     return replace(clues, hints=hints), rules
 

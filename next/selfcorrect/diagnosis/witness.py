@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
@@ -168,8 +169,6 @@ PAIR: Final = 0.3
 """How much it counts that a kind and a category go together."""
 RETRY: Final = 0.5
 """From which probability words alone say that the same call may succeed."""
-NONE: Final = 0.5
-"""From which probability an error of the input is said to have no category."""
 _TINY: Final = 1e-6
 
 
@@ -189,26 +188,30 @@ def decide(
     category: str | None = None,
 ) -> Decision:
     """Choose kind and category together; what is sure is given, and stays."""
-    hints = clues.hints
-    hinted = {each for each, _ in hints}
-    kinds = [kind] if kind else [each for each in KINDS if _may_say(votes, each, clues, hinted)]
-    categories = [category] if category else CATEGORIES
-    of_kind = {each: _log(votes.kinds[each]) for each in kinds}
-    of_category = {each: _log(votes.categories[each]) for each in categories}
-    for first, second in hints[:1]:
-        of_kind[first] = of_kind.get(first, -math.inf) + HINT
-        of_category[second] = of_category.get(second, -math.inf) + HINT
-    best, most = (kinds[0], "none"), -math.inf
-    for one in kinds:
-        together = dict(zip(CATEGORIES, weights.pairs[KINDS.index(one)], strict=True))
-        for other in categories:
-            score = of_kind[one] + of_category[other] + PAIR * together[other]
-            if score > most and (category or _go(votes, one, other, hints)):
-                best, most = (one, other), score
-    marks = signs(votes, *best, is_hinted=best[0] in hinted)
+    hint = next(iter(clues.hints), ("", ""))
+    kinds = [kind] if kind else [each for each in KINDS if _may_say(each, votes, hint[0])]
+    pairs = product(kinds, [category] if category else CATEGORIES)
+
+    def score(pair: tuple[str, str]) -> float:
+        together = weights.pairs[KINDS.index(pair[0])][CATEGORIES.index(pair[1])]
+        advised = HINT * sum(map(str.__eq__, pair, hint))
+        odds = _log(votes.kinds[pair[0]]) + _log(votes.categories[pair[1]])
+        return odds + PAIR * together + advised
+
+    best = max((each for each in pairs if category or _go(*each)), key=score)
+    marks = signs(votes, *best, is_hinted=any(each == best[0] for each, _ in clues.hints))
     total = sum(mark * weight for mark, weight in zip(marks, weights.sure, strict=False))
-    score = max(-20.0, min(20.0, total + weights.sure[-1]))
-    return Decision(*best, round(1 / (1 + math.exp(-score)), 3))
+    sure = max(-20.0, min(20.0, total + weights.sure[-1]))
+    return Decision(*best, round(1 / (1 + math.exp(-sure)), 3))
+
+
+def _may_say(kind: str, votes: Testimony, hinted: str) -> bool:
+    return kind not in RETRYABLE or kind == hinted or votes.kinds[kind] >= RETRY
+
+
+def _go(kind: str, category: str) -> bool:
+    """Say whether the two go together."""
+    return category == "none" or kind not in FAULTLESS
 
 
 def signs(votes: Testimony, kind: str, category: str, *, is_hinted: bool) -> list[float]:
@@ -218,20 +221,6 @@ def signs(votes: Testimony, kind: str, category: str, *, is_hinted: bool) -> lis
         rival = max(share for name, share in odds.items() if name != said)
         found += [_log(odds[said]), _log(odds[said]) - _log(rival)]
     return found
-
-
-def _may_say(votes: Testimony, kind: str, clues: Clues, hinted: set[str]) -> bool:
-    if kind == ErrorKind.INTERNAL:
-        # A status of 4xx says that the fault is not the tool's (RFC 9110 §15.5).
-        return not (isinstance(clues.status, int) and 400 <= clues.status < 500)
-    return kind not in RETRYABLE or kind in hinted or votes.kinds[kind] >= RETRY
-
-
-def _go(votes: Testimony, kind: str, category: str, hints: Sequence[tuple[str, str]]) -> bool:
-    """Say whether the two go together."""
-    if kind in FAULTLESS:
-        return category == "none"
-    return category != "none" or votes.categories["none"] >= NONE or (kind, "none") in hints
 
 
 def _log(share: float) -> float:

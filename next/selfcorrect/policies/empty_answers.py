@@ -18,8 +18,8 @@ class EmptyAnswerPolicy(Protocol):
     """Decides about empty answers."""
 
     def fresh(self) -> "EmptyAnswerPolicy":
-        """Return the policy of one run."""
-        ...
+        """Return the policy of one run: itself, unless it counts."""
+        return self
 
     def handle(self) -> str | None:
         """Return what the model reads after an empty answer; None ends the run with that answer.
@@ -31,7 +31,6 @@ class EmptyAnswerPolicy(Protocol):
 
     def on_answer(self) -> None:
         """Take note of an answer that is not empty."""
-        ...
 
 
 @dataclass
@@ -62,14 +61,8 @@ class RetryWithFeedback:
         self._empty = count(1)
 
 
-class ExitOnEmpty:
+class ExitOnEmpty(EmptyAnswerPolicy):
     """Ends the run with the empty answer."""
-
-    def fresh(self) -> "ExitOnEmpty":
-        return self
 
     def handle(self) -> None:
         return None
-
-    def on_answer(self) -> None:
-        pass

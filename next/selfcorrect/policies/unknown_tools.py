@@ -44,8 +44,8 @@ class ToolNotFoundPolicy(Protocol):
     """Decides about calls of tools that do not exist."""
 
     def fresh(self) -> ToolNotFoundPolicy:
-        """Return the policy of one run."""
-        ...
+        """Return the policy of one run: itself, unless it counts."""
+        return self
 
     def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
         """Decide about a name that no tool has."""
@@ -53,7 +53,6 @@ class ToolNotFoundPolicy(Protocol):
 
     def on_tool_found(self) -> None:
         """Take note of a name that a tool has, before the tool runs."""
-        ...
 
 
 @dataclass
@@ -109,17 +108,11 @@ class AutoCorrect:
         return {each for each in parts if len(each) >= self.min_token_length}
 
 
-class ImmediateRaise:
+class ImmediateRaise(ToolNotFoundPolicy):
     """Ends the run at the first unknown name."""
-
-    def fresh(self) -> ImmediateRaise:
-        return self
 
     def handle(self, requested: str, available: Sequence[str]) -> Raise:
         return Raise(ToolNotFoundError(requested, available))
-
-    def on_tool_found(self) -> None:
-        pass
 
 
 def _find_near(requested: str, available: Iterable[str]) -> list[str]:

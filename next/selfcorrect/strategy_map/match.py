@@ -1,10 +1,9 @@
 """Compiled rules: finds those that an error meets, in the order in which they are tried."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Any
 
 from selfcorrect.model import Category, ErrorKind, Finding
 from selfcorrect.pointer import pointer
@@ -73,51 +72,49 @@ def _paths(rule: ErrorRule, captures: Mapping[str, str]) -> list[str]:
 
 
 class Matcher:
-    """An index of rules by code, status, class and pattern.
-
-    Each rule stands in the index once for each value of its most telling condition; a finding
-    looks its own values up there, and only the rules found so are compared with it.
-    """
+    """Compares an error with every rule; all patterns are searched in one pass over its text."""
 
     def __init__(self, rules: Sequence[PlacedRule]) -> None:
         self._rules = rules
-        self._patterned = [n for n, each in enumerate(rules) if each.rule.match]
-        self._patterns = PatternSet([rules[n].rule.match or "" for n in self._patterned])
-        self._index: dict[Any, list[int]] = {}
-        self._always: list[int] = []
-        for n, each in enumerate(rules):
-            for key in _index_keys(each.rule):
-                self._index.setdefault(key, []).append(n)
-            if not _index_keys(each.rule) and not each.rule.match:
-                self._always.append(n)
+        self._patterned = [each for each in rules if each.rule.match]
+        self._patterns = PatternSet([each.rule.match or "" for each in self._patterned])
+        # Errors of one tool differ in their text, and seldom in anything else.
+        self._find = lru_cache(maxsize=1024)(self._compare)
 
-    def matching(self, finding: Finding, tool: str | None) -> Iterator[PlacedRule]:
-        """Yield the rules that an error meets, the deciding one first."""
-        text = finding.get("text", "")
-        met = {self._patterned[n] for n in self._patterns.matching(text)}
-        classes = suffixes(tuple(finding.get("types", ())))
-        statuses = status_forms(finding.get("status"))
-        code = finding.get("code")
-        keys = [("code", code), *(("error", name) for name in classes)]
-        keys += [("status", form) for form in statuses]
-        found = {*self._always, *met}
-        for key in keys:
-            found.update(self._index.get(key, ()))
-        names_wait = finding.get("retry_after") is not None
-        for n in sorted(found):
-            rule = self._rules[n].rule
-            if (
-                (not rule.match or n in met)
-                and (not rule.error or not classes.isdisjoint(rule.error))
-                and (not rule.status or not statuses.isdisjoint(map(str, rule.status)))
-                and (not rule.code or fits(code, rule.code))
-                and (not rule.tool or fits(tool, rule.tool))
-                and (rule.retry_after is None or rule.retry_after is names_wait)
-            ):
-                yield self._rules[n]
+    def matching(self, finding: Finding, tool: str | None) -> tuple[PlacedRule, ...]:
+        """Return the rules that an error meets, the deciding one first."""
+        met = self._patterns.matching(finding.get("text", ""))
+        return self._find(
+            frozenset(self._patterned[n].key for n in met),
+            tuple(finding.get("types", ())),
+            finding.get("status"),
+            finding.get("code"),
+            finding.get("retry_after") is not None,
+            tool,
+        )
+
+    def _compare(
+        self,
+        met: frozenset[str],
+        types: tuple[str, ...],
+        status: int | str | None,
+        code: str | None,
+        names_wait: bool,
+        tool: str | None,
+    ) -> tuple[PlacedRule, ...]:
+        classes, statuses = suffixes(types), status_forms(status)
+        return tuple(
+            each
+            for each in self._rules
+            if (not (rule := each.rule).match or each.key in met)
+            and (not rule.error or not classes.isdisjoint(rule.error))
+            and (not rule.status or not statuses.isdisjoint(map(str, rule.status)))
+            and (not rule.code or fits(code, rule.code))
+            and (not rule.tool or fits(tool, rule.tool))
+            and (rule.retry_after is None or rule.retry_after is names_wait)
+        )
 
 
-@lru_cache(maxsize=1024)
 def suffixes(types: tuple[str, ...]) -> frozenset[str]:
     """Return every dotted end of class names.
 
@@ -131,7 +128,6 @@ def suffixes(types: tuple[str, ...]) -> frozenset[str]:
     )
 
 
-@lru_cache(maxsize=1024)
 def status_forms(status: int | str | None) -> frozenset[str]:
     """Return a status and the classes that it belongs to, as texts.
 
@@ -142,15 +138,6 @@ def status_forms(status: int | str | None) -> frozenset[str]:
     return frozenset(text[:n] + "x" * (len(text) - n) for n in range(1, len(text) + 1))
 
 
-@lru_cache(maxsize=1024)
 def fits(name: str | None, wanted: tuple[str, ...]) -> bool:
     """Say whether a name is one of these names or globs."""
     return name is not None and any(name == each or fnmatchcase(name, each) for each in wanted)
-
-
-def _index_keys(rule: ErrorRule) -> list[tuple[str, str]]:
-    if rule.code and set("*?[").isdisjoint("".join(rule.code)):
-        return [("code", code) for code in rule.code]
-    if rule.status:
-        return [("status", str(status)) for status in rule.status]
-    return [("error", name) for name in rule.error]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
 from selfcorrect.errors import near_name, unknown_name
-from selfcorrect.model import JsonObject, Needs, Safety
+from selfcorrect.model import JsonObject, Needs
 
 Factory: TypeAlias = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
@@ -55,12 +55,10 @@ class BoundStrategy:
     Attributes:
         repair: `(call, diagnosis, context) -> Repair`, sync or async.
         needs: What it costs: nothing, a model call, or a person.
-        safety: Classes of the changes that it makes; empty if it does not say.
     """
 
     repair: Callable[..., Any]
     needs: Needs = "nothing"
-    safety: tuple[Safety, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,6 @@ class Mark:
 
     name: str
     needs: Needs = "nothing"
-    safety: tuple[Safety, ...] = ()
 
 
 _MARK: Final = "__selfcorrect_strategy__"
@@ -77,23 +74,18 @@ _INSTALLED: Final = "selfcorrect.strategies"
 """The entry points by which packages offer strategies."""
 
 
-def strategy(
-    name: str, *, safety: Safety | Iterable[Safety] = (), needs: Needs = "nothing"
-) -> Callable[[_F], _F]:
+def strategy(name: str, *, needs: Needs = "nothing") -> Callable[[_F], _F]:
     """Name a function `(call, diagnosis, context, *, options…)` or a class for use in maps.
 
     Nothing is registered: a map names it under `[use]`, or a rule holds it in `repair`.
 
     Args:
         name: How ladders and trails call it.
-        safety: Classes of the changes that it makes.
         needs: What it costs: `nothing`, `model` or `person`.
     """
-    classes = (safety,) if isinstance(safety, str) else safety
-    mark = Mark(name, needs, tuple(map(Safety, classes)))
 
     def write(factory: _F) -> _F:
-        setattr(factory, _MARK, mark)
+        setattr(factory, _MARK, Mark(name, needs))
         return factory
 
     return write
@@ -124,8 +116,7 @@ def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrate
     if found is None:
         require(name)
         found = find_installed()[name].load()
-    mark = mark_of(found)
-    return BoundStrategy(_with_options(found, options), mark.needs, mark.safety)
+    return BoundStrategy(_with_options(found, options), mark_of(found).needs)
 
 
 def built_in(name: str) -> Factory:

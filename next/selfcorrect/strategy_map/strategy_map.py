@@ -144,11 +144,7 @@ class StrategyMap:
         is_open = may_pass(acts=about.get("acts", False), by_words=found.by_words)
         return {
             **more,
-            "paths": found.paths,
-            "constraint": finding.get("constraint") or found.constraint,
-            "retry_after": found.wait,
-            "confidence": found.confidence,
-            "witness": found.witness,
+            **found.more,
             "ladder": more["ladder"] if is_open else [],
         }
 

@@ -174,7 +174,7 @@ class World:
                 (booking_id,),
             ).fetchone()
             if found is None:
-                raise MissingItem(f"there is no booking {_quote(booking_id)}")
+                raise MissingItem(f"there is no booking {booking_id!r:.42}")
             booking, passengers, cancelled = found
             if cancelled:
                 raise ServiceError(409, f"booking {booking_id} is already cancelled")
@@ -216,7 +216,7 @@ class World:
             if known == airport and meant in (airport.casefold(), city.casefold())
         ]
         hint = f"; did you mean {', '.join(codes)}?" if codes else ""
-        raise MissingItem(f"unknown airport code {_quote(code)} for {name}{hint}")
+        raise MissingItem(f"unknown airport code {str(code)!r:.42} for {name}{hint}")
 
     def _day(self, text: str, name: str) -> date:
         try:
@@ -224,7 +224,7 @@ class World:
         except (TypeError, ValueError):
             day = None
         if day is None or str(day) != text:
-            raise InvalidDay(f"{name} must be a date as YYYY-MM-DD, got {_quote(text)}")
+            raise InvalidDay(f"{name} must be a date as YYYY-MM-DD, got {str(text)!r:.42}")
         if day < self.clock():
             raise InvalidDay(f"{name} {day} is in the past, today is {self.clock()}")
         if day > LAST_DAY:
@@ -251,8 +251,3 @@ class World:
             (*flight.key, cabin),
         ).fetchone()
         return SEATS.get(cabin, 0) - (sold[0] if sold else 0)
-
-
-def _quote(value: object) -> str:
-    text = str(value)
-    return repr(text if len(text) <= 40 else text[:40] + "…")
