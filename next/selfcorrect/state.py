@@ -123,6 +123,8 @@ def new_run(state: CorrectionState, run: str) -> Update:
     """Return the keys that a run starts with."""
     given = {key: item for key, item in state.items() if key in _KEPT_INPUT and item is not None}
     mended: Any = given.pop("mended", {})
+    if not isinstance(mended, dict):
+        raise GraphSetupError(f"`mended` must be an object, not {mended!r:.80}")
     return {
         "format": FORMAT,
         "run": run,
