@@ -32,9 +32,11 @@ def take_answer(
     rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
     round_ = take(repaired, rung, replace(start, vouch=vouch))
     last = round_.tried[-1]
+    if last["outcome"] not in _AFFIRMS:
+        round_ = replace(round_, vouch=start.vouch)
     if last["outcome"] in NO_HELP:
         asked = {**question, "problem": last["reason"]}
-        return update_of(replace(round_, question=asked, vouch=start.vouch), state)
+        return update_of(replace(round_, question=asked), state)
     return update_of(replace(round_, counts=count(round_.counts, "questions")), state)
 
 
@@ -52,3 +54,5 @@ def _place(path: str, call: Call, context: RunContext) -> Slot | None:
 
 
 _VOUCH: Final = ("key", "outcome")
+_AFFIRMS: Final = ("changed", "retry")
+"""What an answer comes to that lets the call run; a rejection vouches for nothing."""
