@@ -7,7 +7,7 @@ from itertools import pairwise, permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel, generate_from_stream
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
@@ -178,6 +178,13 @@ SHAPES = {
         [piece(TMP, "purge", "c1", 0), piece(LOG, index=1)],
         [],
     ),
+    "a part at another index": (
+        [
+            *(piece('{"target": "', "purge", "c1", 0), piece("t", "purge", "c1", 1)),
+            piece('mp"}', "purge", "c1", 0),
+        ],
+        [],
+    ),
     "arguments before the head": ([piece(TMP), piece("", "purge", "c1")], []),
     "heads before arguments": (
         [piece("", "purge", "c1"), piece("", "purge", "c2"), piece(TMP), piece(LOG)],
@@ -344,10 +351,9 @@ def streams(draw):
     names_each, ids = draw(st.booleans()), draw(st.sampled_from(["head", "each"]))
     written, queues = [], []
     for at in range(draw(st.integers(2, 3))):
-        name, args = (
-            draw(st.sampled_from(["note", "drop"])),
-            draw(st.sampled_from(ARGUMENTS[at > 0 :]))(at),
-        )
+        name = draw(st.sampled_from(["note", "drop"]))
+        # Only the first call may have no arguments: of equal calls, two would be made.
+        args = draw(st.sampled_from(ARGUMENTS[at > 0 :]))(at)
         text = json.dumps(args) if args else draw(st.sampled_from(["", "{}"]))
         places = sorted(draw(st.lists(st.integers(0, len(text)), max_size=3)))
         parts = [text[a:b] for a, b in pairwise([0, *places, len(text)])]
@@ -403,9 +409,15 @@ def test_what_runs_of_a_damaged_stream_is_what_was_written_or_nothing(form):
         model.turns[:] = [chunks([each for _, each in came]), DONE, DONE, DONE]
         thread = agent.invoke({"messages": [HumanMessage("x")]})["messages"]
         wanted = [(name, *run_of(args)) for name, args, _ in written]
-        # Of a text that came otherwise than it was written, the text that came counts.
         texts = ["".join(each["args"] for at, each in came if at == n) for n in range(len(written))]
-        may_run = [{wanted[n], *came_of(written[n][0], texts[n])} for n in range(len(written))]
+        # What has lost a piece and is an object still is another call, and nothing shows it.
+        for text, (_, args, _) in zip(texts, written, strict=True):
+            assume(not text or object_in(text) in (None, args))
+        # Where nothing came behind a head, it is the head of a call without arguments.
+        may_run = [
+            {call} | ({(call[0], *run_of({}))} if not text else set())
+            for call, text in zip(wanted, texts, strict=True)
+        ]
         assert any(
             all(map(lambda run, n: run in may_run[n], ran, order))
             for order in permutations(range(len(written)), len(ran))
@@ -424,8 +436,8 @@ def run_of(args):
     return args.get("target", "all"), args.get("days", 0)
 
 
-def came_of(name, text):
+def object_in(text):
     try:
-        return [(name, *run_of(json.loads(text or "{}")))]
+        return json.loads(text)
     except ValueError:
-        return []
+        return None

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.tool import ToolCallChunk
-from langchain_core.outputs import LLMResult
+from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.tracers.context import register_configure_hook
 
 from selfcorrect.agents.text_calls import stop_reason
@@ -45,12 +46,6 @@ class WrittenCall:
         """Say whether the arguments are complete, so that no more text belongs to them."""
         return any(self.texts) and isinstance(self.args(), dict)
 
-    def add(self, piece: "WrittenCall") -> None:
-        """Add a piece; a name that is repeated is no piece of a name."""
-        self.id = self.id or piece.id
-        self.name += piece.name if piece.name != self.name else ""
-        self.texts += piece.texts
-
 
 class StreamTap(BaseCallbackHandler):
     """Keeps the pieces of calls that a model streams."""
@@ -59,7 +54,7 @@ class StreamTap(BaseCallbackHandler):
     raise_error = True  # a piece that is missed in silence would run half a command
 
     def __init__(self) -> None:
-        self._pieces: defaultdict[UUID, list[ToolCallChunk]] = defaultdict(list)
+        self._pieces: defaultdict[UUID | None, list[ToolCallChunk]] = defaultdict(list)
         self._runs: dict[str | None, UUID] = {}
 
     @property
@@ -81,14 +76,13 @@ class StreamTap(BaseCallbackHandler):
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         """Remember the run of a message; the pieces of a model that joins them have no id."""
-        for generation in response.generations:
-            for each in generation:
-                self._runs[getattr(getattr(each, "message", None), "id", None)] = run_id
+        for each in chain(*response.generations):
+            if isinstance(each, ChatGeneration):
+                self._runs[each.message.id] = run_id
 
     def read(self, message: AIMessage) -> AIMessage:
         """Return the message with its calls as they were written; the same where they agree."""
-        run = self._runs.get(message.id)
-        return read_pieces(message, self._pieces[run] if run else ())
+        return read_pieces(message, self._pieces[self._runs.get(message.id)])
 
 
 @contextmanager
@@ -153,12 +147,17 @@ def join_pieces(pieces: Iterable[ToolCallChunk]) -> list[WrittenCall]:
         elif text and not call_id and own[-1].is_crowded:
             is_torn = True
         else:
-            own[-1].add(piece)
+            call = own[-1]
+            call.id = call.id or call_id
+            # A name that is repeated is no piece of a name.
+            call.name += name if name != call.name else ""
+            call.texts.append(text)
     ids = [call.id for call in written]
     values = [call.args() for call in written]
-    # A text that cannot be read may hold the arguments of a call that shows none; and where one
-    # call has an id, one without may be a piece of it.
-    is_torn |= {} in values and any(isinstance(each, str) for each in values)
+    # A text that cannot be read may be the arguments of a call that shows none, or hold a part of
+    # them, where calls share an id; and where one call has an id, one without may be a piece of it.
+    if any(isinstance(each, str) for each in values):
+        is_torn |= {} in values or len({*ids}) < len(ids)
     is_torn |= any(ids) and not all(ids)
     return [*written, WrittenCall(None, "", "", [_TORN])] if is_torn else written
 
