@@ -35,16 +35,11 @@ def look(call: Call, path: str) -> JSON:
     >>> look(Call("book", {"people": [{"age": 7}]}), "/args/people/0/age")
     7
     """
-    if path == "/name":
-        return call.name
-    if path == ARGS:
-        return dict(call.args)
-    if keys := keys_of(path):
-        try:
-            return _walk(call.args, keys)
-        except (LookupError, TypeError, ValueError):
-            return ABSENT
-    return ABSENT
+    keys = keys_of(path)
+    try:
+        return _walk(call.args, keys) if keys or path == ARGS else ABSENT
+    except (LookupError, TypeError, ValueError):
+        return ABSENT
 
 
 def apply(call: Call, changes: Iterable[Change]) -> Call:
@@ -84,9 +79,6 @@ def _edit(args: JsonDict, keys: Sequence[str], value: JSON) -> None:
 
 def _walk(value: Any, keys: Iterable[str]) -> Any:
     for key in keys:
-        # A text has places too, but no argument stands in one.
-        if isinstance(value, str):
-            raise TypeError(key)
         value = value[int(key)] if isinstance(value, list) else value[key]
     return value
 

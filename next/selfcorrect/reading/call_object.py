@@ -32,7 +32,8 @@ def read_call(given: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Finding
         return _unreadable("", given, "the text is not a call as JSON")
     args = value.get("args")
     if isinstance(args, Mapping) and value.keys() <= _KEYS and value.get("type") in _TYPES:
-        return _named(Call(str(value.get("name") or ""), args, _id(value.get("id"))), given)
+        call = Call(str(value.get("name") or ""), args, _id(value.get("id")))
+        return (call, None) if call.name else _unreadable("", given, "the call has no name")
     return _read_form(value, given, is_tool)
 
 
@@ -116,10 +117,6 @@ def _decode(arguments: JSON) -> tuple[JSON, tuple[str, ...]]:
         return {}, ()
     value = strict_json(arguments) if isinstance(arguments, str) else arguments
     return (value if isinstance(value, Mapping) else arguments), ()
-
-
-def _named(call: Call, given: Any) -> tuple[Call, Finding | None]:
-    return (call, None) if call.name else _unreadable("", given, "the call has no name")
 
 
 def _unreadable(

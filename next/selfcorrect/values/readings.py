@@ -68,7 +68,7 @@ class Allow:
 
 
 def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
-    """Return the readings of a value, each once, by its surest way.
+    """Return the readings of a value; two ways may give the same one.
 
     >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}}).properties["n"]
     >>> allow = Allow(frozenset({"convert-type"}))
@@ -81,7 +81,7 @@ def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
     if slot.choices and allow.value_synonyms:
         found += read_synonym(value, slot, allow.value_synonyms)
     allowed = (each for each in found if allow.lets(each.strategy, each.safety))
-    return _once(each for each in allowed if each.strategy in SHAPES or slot.accepts(each.value))
+    return [each for each in allowed if each.strategy in SHAPES or slot.accepts(each.value)]
 
 
 def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
@@ -112,13 +112,3 @@ def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
 _NUMBERS: Final = frozenset({"integer", "number"})
 _DATES: Final = frozenset({"date", "date-time", "time"})
 _OPENERS: Final = ("[", "{", "(")
-
-
-def _once(found: Iterable[Reading]) -> list[Reading]:
-    surest: dict[str, Reading] = {}
-    for each in found:
-        key = f"{type(each.value).__name__} {each.value!r}"
-        known = surest.get(key)
-        if known is None or (known.safety, each.safety) == (Safety.INFERRED, Safety.EXACT):
-            surest[key] = each
-    return list(surest.values())
