@@ -322,5 +322,5 @@ def test_only_what_is_allowed_is_read():
 
 def test_a_synonym_of_a_listed_value_is_read():
     slot = Slot.of({"properties": {"q": CABIN}})
-    allow = Allow(EVERY, value_synonyms={"coach": "economy"})
+    allow = Allow(EVERY, tables={"correct-enum": {"coach": "economy"}})
     assert repair_arguments({"q": "Coach"}, slot, allow).args == {"q": "economy"}

@@ -9,7 +9,6 @@ from copy import deepcopy
 from dataclasses import is_dataclass
 from datetime import UTC, date, datetime, time
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
-from enum import Enum
 from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
@@ -191,8 +190,6 @@ def _form(value: Any) -> JSON:
     Raises:
         ValueError: If it is no value, but an object with a state of its own.
     """
-    if isinstance(value, Enum):
-        return _form(value.value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):

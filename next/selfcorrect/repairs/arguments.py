@@ -263,7 +263,7 @@ class _Pass:
             acts=self.allow.acts,
             said=vocabulary(self.allow.description),
             reads=reads,
-            synonyms=self.allow.key_synonyms,
+            synonyms=self.allow.table("rename-argument"),
         )
         allowed = self.allow.classes
         names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
@@ -317,7 +317,9 @@ class _Pass:
     def missing(self, place: _Place) -> Rewrite:
         """Fill in the default of a missing argument where that is allowed; else tell of it."""
         own = place.slot
-        default = self.allow.defaults.get(name_place(pointer(*place.keys)), own.default)
+        default = self.allow.table("default-value").get(
+            name_place(pointer(*place.keys)), own.default
+        )
         if default is ABSENT or not self.allow.lets("default-value", Safety.LOSSY):
             return place.refuse(ABSENT, "missing", f"`{own.name}` is missing")
         return Rewrite(default, (place.change(ABSENT, default, Safety.LOSSY, "default-value"),))

@@ -1,6 +1,5 @@
 """default-value: fills in a missing argument that has a default."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -20,7 +19,7 @@ class DefaultValue(Primitive):
 
     values: JsonObject = field(default_factory=dict)
 
-    OPTIONS: ClassVar[Mapping[str, str]] = {"defaults": "values"}
+    TABLE: ClassVar[str] = "values"
     OF_OBJECT: ClassVar[bool] = True
 
     def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:

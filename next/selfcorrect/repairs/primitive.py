@@ -1,6 +1,5 @@
 """What the strategies of the pass over arguments have in common."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,12 +28,12 @@ class Primitive:
 
     Attributes:
         NAME: How ladders and trails call it, and `Allow` too: the words of the class.
-        OPTIONS: Its fields by the fields of `Allow` that they fill.
+        TABLE: The option in which a map gives it words to look up.
         OF_OBJECT: Whether it works on the object around the place.
     """
 
     NAME: ClassVar[str]
-    OPTIONS: ClassVar[Mapping[str, str]] = {}
+    TABLE: ClassVar[str] = ""
     OF_OBJECT: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:

@@ -22,7 +22,7 @@ class RenameArgument(Primitive):
 
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
-    OPTIONS: ClassVar[Mapping[str, str]] = {"key_synonyms": "synonyms"}
+    TABLE: ClassVar[str] = "synonyms"
     OF_OBJECT: ClassVar[bool] = True
 
     def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
+from selfcorrect.pointer import find, keys_of
 from selfcorrect.schema.check import Validator, compile_schema
 
 _DEPTH: Final = 32
@@ -222,16 +223,8 @@ def _plain(schema: Any, root: JsonObject, depth: int) -> JsonObject:
 
 def _target(schema: JsonObject, reference: object) -> Any:
     """Return what a local `$ref` points to, or None; anchors, such as "#name", are not resolved."""
-    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-        return None
-    found: Any = schema
-    for key in unquote(reference).split("/")[1:]:
-        name = key.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
-            found = found[int(name)]
-        else:
-            found = _mapping(found).get(name)
-    return found
+    keys = keys_of(unquote(str(reference)), "#")
+    return find(schema, keys) if keys or reference == "#" else None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
