@@ -20,7 +20,7 @@ class DefaultValue(Primitive):
     values: JsonObject = field(default_factory=dict)
 
     TABLE: ClassVar[str] = "values"
-    OF_OBJECT: ClassVar[bool] = True
+    KEYS: ClassVar[slice] = slice(-1)  # the object around the place
 
     def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:
         """Ask for the argument that the error misses."""

@@ -23,7 +23,7 @@ class RenameArgument(Primitive):
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
     TABLE: ClassVar[str] = "synonyms"
-    OF_OBJECT: ClassVar[bool] = True
+    KEYS: ClassVar[slice] = slice(-1)  # the object around the place
 
     def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:
         """Ask that no key is unknown: the error has refused one, or misses one."""
