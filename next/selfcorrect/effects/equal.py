@@ -9,6 +9,7 @@ from copy import deepcopy
 from dataclasses import is_dataclass
 from datetime import UTC, date, datetime, time
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from enum import Enum
 from hashlib import sha256
 from typing import Any, Final
 from uuid import UUID
@@ -123,7 +124,7 @@ def _normal(value: JSON, place: Slot | None) -> JSON:
     if isinstance(value, Mapping):
         return _normal_object(value, place)
     if isinstance(value, list):
-        return [_normal(item, _item(place, n)) for n, item in enumerate(value)]
+        return [_normal(item, place and place.at([str(n)])) for n, item in enumerate(value)]
     try:
         return _form(_read(value, place) if place and isinstance(value, str) else value)
     except ValueError:
@@ -149,12 +150,6 @@ def _default(place: Slot) -> str:
 def _text(value: JSON) -> str:
     # For Python, 1 and True are equal.
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=repr)
-
-
-def _item(place: Slot | None, number: int) -> Slot | None:
-    if place is None or "prefixItems" not in place.view:
-        return place and place.item
-    return place.at([str(number)])
 
 
 def _branch(value: JSON, place: Slot) -> Slot:
@@ -190,6 +185,8 @@ def _form(value: Any) -> JSON:
     Raises:
         ValueError: If it is no value, but an object with a state of its own.
     """
+    if isinstance(value, Enum):
+        return _form(value.value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):

@@ -164,7 +164,7 @@ class _Pass:
             if not whole.problems:
                 return
         elif isinstance(written, list) and slot.takes("array") and slot.item is not None:
-            yield self.items(written, slot.item, place)
+            yield self.items(written, place)
         if slot.branches:
             return
         for found in readings(written, slot, self.allow):
@@ -191,13 +191,11 @@ class _Pass:
         meant = "not clear" if names_secret(place.keys) else meant
         return place.refuse(written, "ambiguous", f"{place.show(written)} is {meant}")
 
-    def items(self, written: list[JSON], item: Slot, place: _Place) -> Rewrite:
+    def items(self, written: list[JSON], place: _Place) -> Rewrite:
         """Repair the items of a list."""
-        own = len(place.slot.view.get("prefixItems", ()))
-        slots = (place.slot.at([str(at)]) if at < own else item for at in range(len(written)))
         parts = [
-            self.value(each, place.inside(slot, at))
-            for at, (each, slot) in enumerate(zip(written, slots, strict=True))
+            self.value(each, place.inside(place.slot.at([str(at)]), at))
+            for at, each in enumerate(written)
         ]
         return _join([part.args for part in parts], parts, written)
 

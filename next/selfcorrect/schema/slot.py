@@ -133,8 +133,8 @@ class Slot:
     @cached_property
     def item(self) -> Slot | None:
         """The place of its items."""
-        items = self.view.get("items")
-        return Slot(items, self.root, self.name, is_item=True) if _mapping(items) else None
+        items = self.view.get("items", ABSENT)
+        return None if items is ABSENT else Slot(items, self.root, self.name, is_item=True)
 
     @cached_property
     def branches(self) -> tuple[Slot, ...]:
@@ -145,10 +145,11 @@ class Slot:
     def _inner(self, key: str) -> Slot:
         if key in self.properties:
             return self.properties[key]
-        if key.isdecimal() and ("items" in self.view or "prefixItems" in self.view):
-            first = self.view.get("prefixItems", ())
-            schema = first[int(key)] if int(key) < len(first) else self.view.get("items")
-            return Slot(schema, self.root, self.name, is_item=True)
+        first = self.view.get("prefixItems", ())
+        if key.isdecimal() and int(key) < len(first):
+            return Slot(first[int(key)], self.root, self.name, is_item=True)
+        if key.isdecimal() and self.item is not None:
+            return self.item
         return Slot(self.view.get("additionalProperties"), self.root, key, required=False)
 
     @cached_property
