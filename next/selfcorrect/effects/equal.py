@@ -124,7 +124,9 @@ def _normal(value: JSON, place: Slot | None) -> JSON:
     if isinstance(value, Mapping):
         return _normal_object(value, place)
     if isinstance(value, list):
-        return [_normal(item, place and place.at([str(n)])) for n, item in enumerate(value)]
+        # A place for each item takes time: where none is described, there is none.
+        inner = place if place and place.view.keys() & {"items", "prefixItems"} else None
+        return [_normal(item, inner and inner.at([str(n)])) for n, item in enumerate(value)]
     try:
         return _form(_read(value, place) if place and isinstance(value, str) else value)
     except ValueError:

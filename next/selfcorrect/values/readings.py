@@ -75,7 +75,8 @@ def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
     []
     """
     found = [each for read in _readers(value, slot, allow) for each in read(value, slot)]
-    found += read_synonym(value, slot, allow.table("correct-enum"))
+    if slot.choices:
+        found += read_synonym(value, slot, allow.table("correct-enum"))
     allowed = (each for each in found if allow.lets(each.strategy, each.safety))
     return [each for each in allowed if each.strategy in SHAPES or slot.accepts(each.value)]
 
