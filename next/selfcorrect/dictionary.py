@@ -5,7 +5,6 @@
 
 import re
 import zlib
-from bisect import bisect_left
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
@@ -33,24 +32,13 @@ def is_word(word: str) -> bool:
     if word in _ABBREVIATED:
         return True
     roots = [word, *_BEFORE.findall(word), *_BEHIND.findall(word)]
-    return any(_is_listed(root) for root in roots)
-
-
-def _is_listed(word: str) -> bool:
-    text = _load()
-
-    def line(at: int) -> str:
-        start = text.rfind("\n", 0, at) + 1
-        return text[start : text.index("\n", start)]
-
-    at = bisect_left(range(1, len(text)), word, key=line) + 1
-    return at < len(text) and line(at) == word
+    return not _load().isdisjoint(roots)
 
 
 @cache
-def _load() -> str:
-    """Read the words in order, one a line."""
-    return zlib.decompress(Path(__file__).with_name("words.bin").read_bytes()).decode()
+def _load() -> frozenset[str]:
+    packed = Path(__file__).with_name("words.bin").read_bytes()
+    return frozenset(zlib.decompress(packed).decode().split())
 
 
 def stem(word: str) -> str:

@@ -18,15 +18,15 @@ def pointer(*keys: object) -> str:
     return "/".join([ARGS, *escaped])
 
 
-def keys_of(path: str) -> list[str]:
-    """Return the keys of a pointer into the arguments; none for any other place.
+def keys_of(path: str, root: str = ARGS) -> list[str]:
+    """Return the keys of a pointer into the arguments, or another root; none for any other place.
 
     >>> keys_of("/args/people/0/a~1b"), keys_of("/name")
     (['people', '0', 'a/b'], [])
     """
-    if not path.startswith("/args/"):
-        return []
-    return [key.replace("~1", "/").replace("~0", "~") for key in path.split("/")[2:]]
+    inner = path.removeprefix(f"{root}/")
+    keys = inner.split("/") if inner != path else []
+    return [key.replace("~1", "/").replace("~0", "~") for key in keys]
 
 
 def look(call: Call, path: str) -> JSON:
@@ -35,16 +35,18 @@ def look(call: Call, path: str) -> JSON:
     >>> look(Call("book", {"people": [{"age": 7}]}), "/args/people/0/age")
     7
     """
-    if path == "/name":
-        return call.name
-    if path == ARGS:
-        return dict(call.args)
-    if keys := keys_of(path):
-        try:
-            return _walk(call.args, keys)
-        except (LookupError, TypeError, ValueError):
-            return ABSENT
-    return ABSENT
+    keys = keys_of(path)
+    return find(call.args, keys) if keys or path == ARGS else ABSENT
+
+
+def find(value: Any, keys: Iterable[str]) -> Any:
+    """Return what stands in a value under keys, or `ABSENT`."""
+    try:
+        for key in keys:
+            value = value[int(key)] if isinstance(value, list) else value[key]
+    except (LookupError, TypeError, ValueError):
+        return ABSENT
+    return value
 
 
 def apply(call: Call, changes: Iterable[Change]) -> Call:
@@ -71,7 +73,7 @@ def apply(call: Call, changes: Iterable[Change]) -> Call:
 def _edit(args: JsonDict, keys: Sequence[str], value: JSON) -> None:
     *parents, last = keys or [""]
     try:
-        place = _walk(args, parents)
+        place = find(args, parents)
         key: Any = int(last) if isinstance(place, list) else last
         if value is ABSENT:
             del place[key]
@@ -80,15 +82,6 @@ def _edit(args: JsonDict, keys: Sequence[str], value: JSON) -> None:
             place[key] = _copy(value)
     except (TypeError, ValueError, LookupError) as error:
         raise LookupError(f"no such place in the arguments: {'.'.join(keys)!r}") from error
-
-
-def _walk(value: Any, keys: Iterable[str]) -> Any:
-    for key in keys:
-        # A text has places too, but no argument stands in one.
-        if isinstance(value, str):
-            raise TypeError(key)
-        value = value[int(key)] if isinstance(value, list) else value[key]
-    return value
 
 
 def _copy(value: Any) -> Any:

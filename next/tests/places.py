@@ -65,7 +65,7 @@ def whole(*units, **schema):
     def forms(value):
         found = [each for name in units for each in spell(f"{name} +", value)]
         found += [f"{value:,}"] if value > 999 else []
-        named = {5: "five", 21: "twenty-one", 200: "two hundred"}
+        named = {5: "five", 21: "twenty-one"}
         return [*found, *([named[value]] if value in named else []), float(value), [value]]
 
     def make(r):

@@ -119,8 +119,8 @@ def test_a_default_fills_in_where_it_is_allowed_only():
 
 
 def test_a_synonym_comes_before_any_likeness():
-    found = repair(TRIP, {"from": "LHR", "date": "2026-10-26", "seats": 1},
-                   key_synonyms={"from": "origin", "date": "departure_date"})  # fmt: skip
+    tables = {"rename-argument": {"from": "origin", "date": "departure_date"}}
+    found = repair(TRIP, {"from": "LHR", "date": "2026-10-26", "seats": 1}, tables=tables)
     assert found.args == {"origin": "LHR", "departure_date": "2026-10-26", "seats": 1}
 
 

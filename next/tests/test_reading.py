@@ -118,9 +118,9 @@ def test_what_strict_json_does_not_allow_is_read_and_recorded(text, value, skipp
         ("roses", "not a value"),
         ("", "before a value"),
         ("[1] and more", "more text"),
-        ("[" * 61 + "]" * 61, "60 levels"),
-        ("[" * 61 + "]" * 60, "60 levels"),
-        ("[" * 100_000 + "]" * 100_000, "60 levels"),
+        ("[" * 65 + "]" * 65, "64 levels"),
+        ("[" * 65 + "]" * 64, "64 levels"),
+        ("[" * 100_000 + "]" * 100_000, "64 levels"),
     ],
 )
 def test_what_is_not_certain_is_refused(text, why):

@@ -124,7 +124,9 @@ def _normal(value: JSON, place: Slot | None) -> JSON:
     if isinstance(value, Mapping):
         return _normal_object(value, place)
     if isinstance(value, list):
-        return [_normal(item, _item(place, n)) for n, item in enumerate(value)]
+        # A place for each item takes time: where none is described, there is none.
+        inner = place if place and place.view.keys() & {"items", "prefixItems"} else None
+        return [_normal(item, inner and inner.at([str(n)])) for n, item in enumerate(value)]
     try:
         return _form(_read(value, place) if place and isinstance(value, str) else value)
     except ValueError:
@@ -150,12 +152,6 @@ def _default(place: Slot) -> str:
 def _text(value: JSON) -> str:
     # For Python, 1 and True are equal.
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=repr)
-
-
-def _item(place: Slot | None, number: int) -> Slot | None:
-    if place is None or "prefixItems" not in place.view:
-        return place and place.item
-    return place.at([str(number)])
 
 
 def _branch(value: JSON, place: Slot) -> Slot:

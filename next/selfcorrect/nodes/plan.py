@@ -11,7 +11,8 @@ from selfcorrect.limits import count
 from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
 from selfcorrect.models.port import ModelPort
 from selfcorrect.pointer import ARGS
-from selfcorrect.reading.call_object import is_cut, oversize, read_call
+from selfcorrect.reading.call_object import is_cut, read_call
+from selfcorrect.reading.size import oversize
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
 

@@ -6,14 +6,9 @@ from typing import Any, Final
 
 from selfcorrect.model import JSON, Call, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS
+from selfcorrect.reading.size import MAX_BYTES, oversize
 from selfcorrect.text import quote
 
-MAX_BYTES: Final = 1 << 20
-MAX_CHARACTERS: Final = 1 << 23
-MAX_VALUES: Final = 100_000
-MAX_DEPTH: Final = 64
-MAX_BITS: Final = 13_000
-"""Of an integer: Python writes no more than 4,300 digits as a text."""
 _KEYS: Final = {"name", "args", "id", "type"}
 _TYPES: Final = (None, "tool_call")
 
@@ -32,37 +27,9 @@ def read_call(given: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Finding
         return _unreadable("", given, "the text is not a call as JSON")
     args = value.get("args")
     if isinstance(args, Mapping) and value.keys() <= _KEYS and value.get("type") in _TYPES:
-        return _named(Call(str(value.get("name") or ""), args, _id(value.get("id"))), given)
+        call = Call(str(value.get("name") or ""), args, _id(value.get("id")))
+        return (call, None) if call.name else _unreadable("", given, "the call has no name")
     return _read_form(value, given, is_tool)
-
-
-def oversize(given: Any) -> str | None:
-    """Say which bound a call breaks, as a text or an object, or return None.
-
-    What breaks one is never taken: it could neither be copied nor written into a report.
-    """
-    if isinstance(given, str):
-        is_long = len(given) > MAX_BYTES
-        return f"The text is longer than {MAX_BYTES} characters." if is_long else None
-    level, values, characters = [given], 0, 0
-    for _ in range(MAX_DEPTH):
-        inner: list[Any] = []
-        for each in level:
-            if isinstance(each, str):
-                characters += len(each)
-            elif isinstance(each, int) and each.bit_length() > MAX_BITS:
-                return f"A number of the call has more than {MAX_BITS} bits."
-            elif isinstance(each, Mapping):
-                inner += each.values()
-                characters += sum(len(key) for key in each if isinstance(key, str))
-            elif isinstance(each, list | tuple):
-                inner += each
-            if values + len(inner) > MAX_VALUES or characters > MAX_CHARACTERS:
-                return f"The call has more than {MAX_VALUES} values or {MAX_CHARACTERS} characters."
-        if not inner:
-            return None
-        level, values = inner, values + len(inner)
-    return f"The call is nested more than {MAX_DEPTH} levels deep."
 
 
 def strict_json(text: str) -> JSON:
@@ -116,10 +83,6 @@ def _decode(arguments: JSON) -> tuple[JSON, tuple[str, ...]]:
         return {}, ()
     value = strict_json(arguments) if isinstance(arguments, str) else arguments
     return (value if isinstance(value, Mapping) else arguments), ()
-
-
-def _named(call: Call, given: Any) -> tuple[Call, Finding | None]:
-    return (call, None) if call.name else _unreadable("", given, "the call has no name")
 
 
 def _unreadable(

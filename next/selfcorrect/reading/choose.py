@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from selfcorrect.reading.call_object import MAX_BYTES, is_cut
+from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
+from selfcorrect.reading.size import MAX_BYTES
 from selfcorrect.reading.spans import IsTool, Span, blocks_in, find_spans, next_turn, words_in
 from selfcorrect.reading.surroundings import is_foreign, shares_line
 from selfcorrect.reading.text_call import TextCall
@@ -53,7 +54,7 @@ def may_read(chosen: Chosen, policy: Literal["whole", "edge", "off"], *, acts: b
         policy: The deployment's `[reading] text`.
         acts: Whether one of the tools acts.
     """
-    if policy == "off" or not chosen.around:
+    if not chosen.around:
         return policy != "off"
     return chosen.edge and (policy == "edge" or (policy == "whole" and not acts))
 
@@ -106,8 +107,6 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
         return None
     gaps = _gaps(text, spans, start)
     words = [words_in(gap) for gap in gaps]
-    if not any(words):
-        return Chosen(_calls(spans))
     # Words stand on one side only, and on lines of their own.
     first = next((at for at in range(1, len(words)) if words[at]), len(spans))
     is_edge = not (words[0] and any(words[1:])) and not shares_line(gaps[0], gaps[first])
@@ -134,7 +133,7 @@ def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
         if is_marked and not (inside and is_full):
             # It is marked as a call and cannot be read as one.
             return []
-        if inside and is_full and parts not in said:
+        if is_full and parts not in said:
             found += inside
             said.append(parts)
     return found

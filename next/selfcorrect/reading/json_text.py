@@ -7,10 +7,11 @@ off is never completed, and nothing is computed.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.literals import JsonTextError, read_string, read_word, refuse
+from selfcorrect.reading.size import MAX_DEPTH, oversize
 from selfcorrect.reading.strict_json import decode_strictly
 
 NOTATION: Final = frozenset(
@@ -19,7 +20,6 @@ NOTATION: Final = frozenset(
 """The kinds that leave no doubt about the value."""
 CLOSERS: Final = frozenset(("closer", "inner closer"))
 """The kinds that stand for a closer that is missing at the end of the text."""
-MAX_DEPTH: Final = 60
 MAX_ENCODED: Final = 4
 """How often a value may be encoded as text."""
 
@@ -58,7 +58,8 @@ def read_json_text(text: str) -> JsonText:
         value = scanner.value()
         scanner.end()
         return JsonText(value, tuple(scanner.skipped))
-    _check_depth(text, value)
+    if (why := oversize(value)) is not None:
+        raise JsonTextError(why)
     return JsonText(value)
 
 
@@ -246,19 +247,6 @@ class Scanner:
 
 def _same(one: JSON, other: JSON) -> bool:
     return type(one) is type(other) and not isinstance(one, dict | list) and bool(one == other)
-
-
-def _check_depth(text: str, value: JSON) -> None:
-    """Refuse a value that is nested too deeply; few brackets need no walk."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
-        return
-    level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        inner = [each.values() if isinstance(each, dict) else each for each in level]
-        level = [one for each in inner for one in each if isinstance(one, dict | list)]
-        if not level:
-            return
-    raise JsonTextError(f"the value is nested more than {MAX_DEPTH} levels deep")
 
 
 _SPACE: Final = re.compile(r"\s*+(//[^\n]*|#[^\n]*|/\*|)")

@@ -7,7 +7,6 @@ A body is an object, or elements with one argument each, or nothing.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from selfcorrect.model import JSON, JsonDict
@@ -16,21 +15,6 @@ from selfcorrect.reading.json_text import Scanner, inside, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import NAME
 from selfcorrect.reading.text_call import TextCall
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One way to mark a call.
-
-    Attributes:
-        opening: What stands before the body, with the groups `name` and, in some, `id`.
-        closing: What stands behind a body that is no object; empty: the element of the name.
-        needs_tool: Whether only the name of a known tool makes it a call.
-    """
-
-    opening: re.Pattern[str]
-    closing: str
-    needs_tool: bool = False
 
 
 def read_markup(
@@ -44,13 +28,13 @@ def read_markup(
     Raises:
         CallTextError: If a call is marked and its body cannot be read.
     """
-    for form in FORMS:
-        found = form.opening.match(text, start)
-        if found is None or (form.needs_tool and not is_tool(found["name"])):
+    for opening, closing in FORMS:
+        found = re.compile(opening).match(text, start)
+        if found is None or (opening in _BARE and not is_tool(found["name"])):
             continue
         name, call_id = found["name"], found.groupdict().get("id")
         try:
-            arguments, end, skipped = _body(text, found.end(), form.closing or f"</{name}>")
+            arguments, end, skipped = _body(text, found.end(), closing or f"</{name}>")
         except JsonTextError as error:
             raise CallTextError(name, error) from None
         return (TextCall(name, arguments, (), skipped, call_id),), end
@@ -134,36 +118,35 @@ _CLOSE: Final = (
 )
 _CALLED: Final = rf"(?P<name>{NAME})"
 _OBJECT: Final = r"[ \t]*\n?[ \t]*(?=\{)"
+_SORT: Final = r"(?:\s*<\|(?:channel|constrain)\|>\s*\w+|\s+json|\s+code)*"
 _NEVER: Final = r"(?!)"
 
 
-def _form(opening: str, closing: str, *, needs_tool: bool = False) -> Form:
-    return Form(re.compile(opening), closing, needs_tool)
-
-
+# <f>, and f before an object; only the name of a known tool makes it a call.
+_ELEMENT_OF_NAME: Final = rf"<{_CALLED}(?:>|(?=\s+\w+=|\s*/>))"
+_NAMED_OBJECT: Final = rf"{_CALLED}{_OBJECT}"
+_BARE: Final = (_ELEMENT_OF_NAME, _NAMED_OBJECT)
 FORMS: Final = (
     # <invoke name="f">, <function=f>
-    _form(rf"<{_MARK}(?:{_CALL})(?:=|\s+name\s*=\s*)[\"']?{_CALLED}[\"']?[^<>\n]{{0,80}}>", _CLOSE),
+    (rf"<{_MARK}(?:{_CALL})(?:=|\s+name\s*=\s*)[\"']?{_CALLED}[\"']?[^<>\n]{{0,80}}>", _CLOSE),
     # <|tool_call_begin|>functions.f:0
-    _form(rf"{_OPEN}(?P<id>functions\.{_CALLED}:\d+)", _CLOSE),
+    (rf"{_OPEN}(?P<id>functions\.{_CALLED}:\d+)", _CLOSE),
     # <tool_call>f, <|tool_call>call:f, <|tool_call_begin|>function<|tool_sep|>f
-    _form(
-        rf"{_OPEN}(?:function<[|｜]tool[_▁]sep[|｜]>|call:|functions\.)?{_CALLED}(?![(:])", _CLOSE
-    ),
+    (rf"{_OPEN}(?:function<[|｜]tool[_▁]sep[|｜]>|call:|functions\.)?{_CALLED}(?![(:])", _CLOSE),
     # [TOOL_CALLS]f[CALL_ID]1[ARGS]
-    _form(rf"\[TOOL_CALLS\]\s*{_CALLED}(?:\[CALL_ID\](?P<id>\w+))?(?:\[ARGS\])?{_OBJECT}", _NEVER),
+    (rf"\[TOOL_CALLS\]\s*{_CALLED}(?:\[CALL_ID\](?P<id>\w+))?(?:\[ARGS\])?{_OBJECT}", _NEVER),
     # <|channel|>commentary to=functions.f <|constrain|>json<|message|>
-    _form(
-        rf"<\|(?:start|channel)\|>\w+\s+to=(?:functions\.)?{_CALLED}"
-        r"(?:\s*<\|(?:channel|constrain)\|>\s*\w+|\s+json|\s+code)*\s*<\|message\|>",
+    (
+        rf"<\|(?:start|channel)\|>\w+\s+to=(?:functions\.)?{_CALLED}{_SORT}\s*<\|message\|>",
         _NEVER,
     ),
     # Action: f, and Action Input: on the next line
-    _form(rf"Action:[ \t]*{_CALLED}[ \t]*\n\s*Action Input:{_OBJECT}", _NEVER),
-    # <f>, and f before an object
-    _form(rf"<{_CALLED}(?:>|(?=\s+\w+=|\s*/>))", "", needs_tool=True),
-    _form(rf"{_CALLED}{_OBJECT}", _NEVER, needs_tool=True),
+    (rf"Action:[ \t]*{_CALLED}[ \t]*\n\s*Action Input:{_OBJECT}", _NEVER),
+    (_ELEMENT_OF_NAME, ""),
+    (_NAMED_OBJECT, _NEVER),
 )
+"""Ways to mark a call: what stands before the body, with the groups `name` and, in some, `id`; and
+what stands behind a body that is no object, where it is not the element of the name."""
 _FENCE: Final = (
     r"(?:```|~~~)(?:(?:json\w*|py|python\d?|pycon|javascript|js|typescript|ts|xml|html|ya?ml|toml|"
     r"te?xt|plaintext|plain|markdown|md|bash|sh|shell|code|action|"

@@ -61,8 +61,6 @@ def next_turn(text: str, at: int) -> int:
 
 def words_in(gap: str) -> str:
     """Return what a stretch says beside tags and the punctuation of lists."""
-    if not gap or gap.isspace():
-        return ""
     said = _PUNCTUATION.sub(" ", TAG.sub(" ", gap)).strip()
     return said if said.strip(_QUOTES) else ""
 

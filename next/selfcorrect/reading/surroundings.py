@@ -55,7 +55,7 @@ def _is_enclosed(text: str, start: int, end: int) -> bool:
         if not (found["close"] or found["end"]):
             opened.append(name)
         elif name in opened:
-            del opened[len(opened) - 1 - opened[::-1].index(name) :]
+            opened.remove(name)
     rest = text[end:]
     return any(("-->" if name == "--" else f"</{name}") in rest for name in {*opened} - _OURS)
 

@@ -164,7 +164,7 @@ class _Pass:
             if not whole.problems:
                 return
         elif isinstance(written, list) and slot.takes("array") and slot.item is not None:
-            yield self.items(written, slot.item, place)
+            yield self.items(written, place)
         if slot.branches:
             return
         for found in readings(written, slot, self.allow):
@@ -191,13 +191,11 @@ class _Pass:
         meant = "not clear" if names_secret(place.keys) else meant
         return place.refuse(written, "ambiguous", f"{place.show(written)} is {meant}")
 
-    def items(self, written: list[JSON], item: Slot, place: _Place) -> Rewrite:
+    def items(self, written: list[JSON], place: _Place) -> Rewrite:
         """Repair the items of a list."""
-        own = len(place.slot.view.get("prefixItems", ()))
-        slots = (place.slot.at([str(at)]) if at < own else item for at in range(len(written)))
         parts = [
-            self.value(each, place.inside(slot, at))
-            for at, (each, slot) in enumerate(zip(written, slots, strict=True))
+            self.value(each, place.inside(place.slot.at([str(at)]), at))
+            for at, each in enumerate(written)
         ]
         return _join([part.args for part in parts], parts, written)
 
@@ -263,7 +261,7 @@ class _Pass:
             acts=self.allow.acts,
             said=vocabulary(self.allow.description),
             reads=reads,
-            synonyms=self.allow.key_synonyms,
+            synonyms=self.allow.table("rename-argument"),
         )
         allowed = self.allow.classes
         names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
@@ -317,7 +315,9 @@ class _Pass:
     def missing(self, place: _Place) -> Rewrite:
         """Fill in the default of a missing argument where that is allowed; else tell of it."""
         own = place.slot
-        default = self.allow.defaults.get(name_place(pointer(*place.keys)), own.default)
+        default = self.allow.table("default-value").get(
+            name_place(pointer(*place.keys)), own.default
+        )
         if default is ABSENT or not self.allow.lets("default-value", Safety.LOSSY):
             return place.refuse(ABSENT, "missing", f"`{own.name}` is missing")
         return Rewrite(default, (place.change(ABSENT, default, Safety.LOSSY, "default-value"),))

@@ -36,4 +36,5 @@ def _meanings(written: JSON, keys: list[str], context: RepairContext) -> list[JS
     if written is ABSENT or slot.accepts(written):
         return []
     allow = Allow(VALUE_STRATEGIES, acts=acts(context.effect))
-    return [each.value for each in readings(written, slot, allow)]
+    found = readings(written, slot, allow)
+    return list({repr(each.value): each.value for each in found}.values())

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from operator import gt, lt
+from typing import Any
 
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.pointer import keys_of, look
@@ -26,13 +27,9 @@ class Clamp:
         return GiveUp("the number is beyond no known bound")
 
 
-def _number(value: object) -> int | float | None:
-    if isinstance(value, bool):
+def _number(value: Any) -> int | float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
         return None
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            return None
-        return int(value) if value.is_integer() else value
-    return value if isinstance(value, int | float) else None
+    return int(number) if number.is_integer() else number

@@ -21,7 +21,7 @@ class CorrectEnum(Primitive):
 
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
-    OPTIONS: ClassVar[Mapping[str, str]] = {"value_synonyms": "synonyms"}
+    TABLE: ClassVar[str] = "synonyms"
 
     def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:
         """Take the listed values from the error where the schema has none."""

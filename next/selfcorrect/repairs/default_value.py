@@ -1,6 +1,5 @@
 """default-value: fills in a missing argument that has a default."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -20,8 +19,8 @@ class DefaultValue(Primitive):
 
     values: JsonObject = field(default_factory=dict)
 
-    OPTIONS: ClassVar[Mapping[str, str]] = {"defaults": "values"}
-    OF_OBJECT: ClassVar[bool] = True
+    TABLE: ClassVar[str] = "values"
+    KEYS: ClassVar[slice] = slice(-1)  # the object around the place
 
     def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:
         """Ask for the argument that the error misses."""

@@ -8,4 +8,4 @@ from selfcorrect.repairs.primitive import Primitive
 class DropNull(Primitive):
     """Drop null where the argument may be absent; an empty text too, on tools that only read."""
 
-    OF_OBJECT: ClassVar[bool] = True
+    KEYS: ClassVar[slice] = slice(-1)  # the object around the place

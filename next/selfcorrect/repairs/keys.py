@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import stem
@@ -66,19 +67,19 @@ def match_keys(
         synonyms: Arguments by the other names that they go by; they come before any likeness.
     """
     is_large = len(strangers) * len(holes) > MAX_PAIRS
-    compare = _Comparison(said=said, synonyms=synonyms, is_large=is_large)
+    price_of = partial(_price, said=said, synonyms=synonyms, is_large=is_large)
     near = {
         (key, name): price
         for key, value in strangers.items()
         for name, slot in holes.items()
-        if (price := compare.price(key, slot)) < OTHER and reads(value, slot)
+        if (price := price_of(key, slot)) < OTHER and reads(value, slot)
     }
     # Rivals count by the loosest likeness; an argument of a tool that acts needs the strictest.
     leads, ties = _find_leads(near)
     found = {
         key: price
         for key, name in leads.items()
-        if (price := compare.price(key, holes[name], strict=acts)) < OTHER
+        if (price := price_of(key, holes[name], strict=acts)) < OTHER
         and (price == SAME or not has_rival(key, name, holes))
     }
     required = {name for name, slot in holes.items() if slot.required}
@@ -115,27 +116,29 @@ _WRAPPER: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Comparison:
-    said: frozenset[str]
-    synonyms: Mapping[str, str]
-    is_large: bool
-
-    def price(self, key: str, slot: Slot, *, strict: bool = False) -> float:
-        """Return how far a key is from an argument; in strict comparison only spelling counts."""
-        if key in self.synonyms:
-            return SAME if self.synonyms[key] == slot.name else OTHER
-        if self.is_large or len(key) > LONGEST:
-            return SAME if same_words(key, slot.name) and is_plain(key) else OTHER
-        bare = _WRAPPER.sub("", key, count=1)
-        found = difference(bare, slot.name, self.said, strict=strict)
-        if found <= ALIKE or not is_plain(bare):
-            return found
-        ours, theirs = _content(bare), _content(slot.name)
-        # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
-        if "array" in slot.kinds or not strict:
-            ours, theirs = ([stem(word) for word in each] for each in (ours, theirs))
-        return ALIKE if ours == theirs != [] else found
+def _price(
+    key: str,
+    slot: Slot,
+    *,
+    said: frozenset[str],
+    synonyms: Mapping[str, str],
+    is_large: bool,
+    strict: bool = False,
+) -> float:
+    """Return how far a key is from an argument; in strict comparison only spelling counts."""
+    if key in synonyms:
+        return SAME if synonyms[key] == slot.name else OTHER
+    if is_large or len(key) > LONGEST:
+        return SAME if same_words(key, slot.name) and is_plain(key) else OTHER
+    bare = _WRAPPER.sub("", key, count=1)
+    found = difference(bare, slot.name, said, strict=strict)
+    if found <= ALIKE or not is_plain(bare):
+        return found
+    ours, theirs = _content(bare), _content(slot.name)
+    # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
+    if "array" in slot.kinds or not strict:
+        ours, theirs = ([stem(word) for word in each] for each in (ours, theirs))
+    return ALIKE if ours == theirs != [] else found
 
 
 _SCALARS: Final = frozenset({"int", "obj", "object", "str", "string"})

@@ -1,6 +1,5 @@
 """What the strategies of the pass over arguments have in common."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -29,28 +28,25 @@ class Primitive:
 
     Attributes:
         NAME: How ladders and trails call it, and `Allow` too: the words of the class.
-        OPTIONS: Its fields by the fields of `Allow` that they fill.
-        OF_OBJECT: Whether it works on the object around the place.
+        TABLE: The option in which a map gives it words to look up.
+        KEYS: Which keys of the place lead to the value that it works on.
     """
 
     NAME: ClassVar[str]
-    OPTIONS: ClassVar[Mapping[str, str]] = {}
-    OF_OBJECT: ClassVar[bool] = False
+    TABLE: ClassVar[str] = ""
+    KEYS: ClassVar[slice] = slice(None)
 
     def __init_subclass__(cls) -> None:
         cls.NAME = "-".join(words(cls.__name__))
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        keys = keys_of(diagnosis.path)
-        if self.OF_OBJECT:
-            keys = keys[:-1]
-        elif not keys:
+        keys = keys_of(diagnosis.path)[self.KEYS]
+        if not keys and self.KEYS.stop is None:
             return GiveUp("the error names no argument")
         written = look(call, pointer(*keys))
         if written is ABSENT:
             return GiveUp("there is no value where the error points")
-        root = Slot.of(context.schema)
-        slot = root.at(keys) if keys else root
+        slot = Slot.of(context.schema).at(keys)
         wanted = Slot({**slot.view, **self.demand(slot, diagnosis)}, slot.root, slot.name)
         if wanted.accepts(written):
             return GiveUp("the value fits already")

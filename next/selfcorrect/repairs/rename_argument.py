@@ -22,8 +22,8 @@ class RenameArgument(Primitive):
 
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
-    OPTIONS: ClassVar[Mapping[str, str]] = {"key_synonyms": "synonyms"}
-    OF_OBJECT: ClassVar[bool] = True
+    TABLE: ClassVar[str] = "synonyms"
+    KEYS: ClassVar[slice] = slice(-1)  # the object around the place
 
     def demand(self, slot: Slot, diagnosis: Diagnosis) -> JsonDict:
         """Ask that no key is unknown: the error has refused one, or misses one."""

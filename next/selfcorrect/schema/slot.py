@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
+from selfcorrect.pointer import find, keys_of
 from selfcorrect.schema.check import Validator, compile_schema
 
 _DEPTH: Final = 32
@@ -132,8 +133,8 @@ class Slot:
     @cached_property
     def item(self) -> Slot | None:
         """The place of its items."""
-        items = self.view.get("items")
-        return Slot(items, self.root, self.name, is_item=True) if _mapping(items) else None
+        items = self.view.get("items", ABSENT)
+        return None if items is ABSENT else Slot(items, self.root, self.name, is_item=True)
 
     @cached_property
     def branches(self) -> tuple[Slot, ...]:
@@ -144,10 +145,11 @@ class Slot:
     def _inner(self, key: str) -> Slot:
         if key in self.properties:
             return self.properties[key]
-        if key.isdecimal() and ("items" in self.view or "prefixItems" in self.view):
-            first = self.view.get("prefixItems", ())
-            schema = first[int(key)] if int(key) < len(first) else self.view.get("items")
-            return Slot(schema, self.root, self.name, is_item=True)
+        first = self.view.get("prefixItems", ())
+        if key.isdecimal() and int(key) < len(first):
+            return Slot(first[int(key)], self.root, self.name, is_item=True)
+        if key.isdecimal() and self.item is not None:
+            return self.item
         return Slot(self.view.get("additionalProperties"), self.root, key, required=False)
 
     @cached_property
@@ -222,16 +224,8 @@ def _plain(schema: Any, root: JsonObject, depth: int) -> JsonObject:
 
 def _target(schema: JsonObject, reference: object) -> Any:
     """Return what a local `$ref` points to, or None; anchors, such as "#name", are not resolved."""
-    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-        return None
-    found: Any = schema
-    for key in unquote(reference).split("/")[1:]:
-        name = key.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, list) and name.isdecimal() and int(name) < len(found):
-            found = found[int(name)]
-        else:
-            found = _mapping(found).get(name)
-    return found
+    keys = keys_of(unquote(str(reference)), "#")
+    return find(schema, keys) if keys or reference == "#" else None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

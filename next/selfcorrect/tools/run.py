@@ -162,14 +162,10 @@ def _late(tool: ToolSpec) -> TimeoutError:
 
 
 _MOST_PARTS: Final = 1_000_000
-"""Of a generator: one without an end must not fill the memory."""
+"""Of a generator or a value: one without an end must not fill the memory."""
 _DEPTH: Final = 64
 _CUT: Final = "…"
 """Stands for a value inside itself, for what is nested too deep, and for what has no end."""
-
-
-_MOST_AGAIN: Final = 100_000
-"""How often parts that stand in a value more than once are copied; lists of lists double them."""
 
 
 def plain(value: Any) -> JSON:
@@ -178,43 +174,35 @@ def plain(value: Any) -> JSON:
     >>> plain({"when": date(2026, 10, 26), "seats": (1, 2)})
     {'when': '2026-10-26', 'seats': [1, 2]}
     """
-    return _Copy().of(value, ())
+    return _plain(value, (), iter(range(_MOST_PARTS)))
 
 
-class _Copy:
-    """One copy of a value: the parts that it has met, and how often it met one again."""
-
-    def __init__(self) -> None:
-        self.parts: dict[int, Any] = {}
-        self.again = 0
-
-    def of(self, value: Any, parents: tuple[int, ...]) -> JSON:
-        if isinstance(value, Enum):
-            return self.of(value.value, parents)
-        if value is None or isinstance(value, str | bool | int):
-            return value
-        if isinstance(value, float):
-            return value if math.isfinite(value) else str(value)
-        if isinstance(value, date | time):
-            return value.isoformat()
-        if isinstance(value, bytes):
-            return _text(value)
-        self.again += id(value) in self.parts
-        self.parts[id(value)] = value
-        if id(value) in parents or len(parents) >= _DEPTH or self.again > _MOST_AGAIN:
-            return _CUT
-        parents = (*parents, id(value))
-        if _is_message(value):
-            return self.of(value.content, parents)
-        if hasattr(type(value), "model_dump"):
-            return self.of(value.model_dump(), parents)
-        inner = _parts(value)
-        if isinstance(inner, Mapping):
-            return {
-                text_of(self.of(key, parents)): self.of(item, parents)
-                for key, item in inner.items()
-            }
-        return inner if isinstance(inner, str) else [self.of(item, parents) for item in inner]
+def _plain(value: Any, parents: tuple[int, ...], left: Iterator[int]) -> JSON:
+    if isinstance(value, Enum):
+        return _plain(value.value, parents, left)
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return _text(value)
+    # Lists of lists double: what stands in a value twice is copied twice.
+    if id(value) in parents or len(parents) >= _DEPTH or next(left, None) is None:
+        return _CUT
+    parents = (*parents, id(value))
+    if _is_message(value):
+        return _plain(value.content, parents, left)
+    if hasattr(type(value), "model_dump"):
+        return _plain(value.model_dump(), parents, left)
+    inner = _parts(value)
+    if isinstance(inner, Mapping):
+        return {
+            text_of(_plain(key, parents, left)): _plain(item, parents, left)
+            for key, item in inner.items()
+        }
+    return inner if isinstance(inner, str) else [_plain(item, parents, left) for item in inner]
 
 
 def _parts(value: Any) -> Any:

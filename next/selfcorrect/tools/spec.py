@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, TypedDict, Unpack, cast
 
 from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
@@ -55,8 +55,6 @@ class ToolSpec:
             the schema is known.
         takes_key: Whether it has the argument `idempotency_key`, which the runtime fills in: one
             key for all executions of a call. No model sees it.
-        acts: Whether one call more than meant would change something.
-        slot: The schema of the arguments as places.
     """
 
     name: str
@@ -75,8 +73,6 @@ class ToolSpec:
     home: str = ""
     bind: Callable[[JsonDict], Any] | None = None
     takes_key: bool = False
-    acts: bool = field(init=False, repr=False, compare=False)
-    slot: Slot = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.effect not in EFFECTS:
@@ -86,8 +82,16 @@ class ToolSpec:
             raise ToolDefinitionError(
                 f"tool {self.name!r}: the timeout must be more than 0 seconds"
             )
-        object.__setattr__(self, "acts", acts(self.effect))
-        object.__setattr__(self, "slot", Slot.of(self.parameters))
+
+    @cached_property
+    def acts(self) -> bool:
+        """Whether one call more than meant would change something."""
+        return acts(self.effect)
+
+    @cached_property
+    def slot(self) -> Slot:
+        """The schema of the arguments as places."""
+        return Slot.of(self.parameters)
 
     @classmethod
     def from_function(cls, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> ToolSpec:

@@ -7,7 +7,7 @@ from typing import Final
 
 from selfcorrect.dictionary import stem
 from selfcorrect.likeness import near_letters, typos
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.names import NEGATIONS, letters, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
@@ -28,11 +28,11 @@ _TURNS: Final = NEGATIONS | {"in"}
 
 def read_choice(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a scalar as one of the listed values."""
-    if value is None or isinstance(value, list | dict) or len(text := _text(value)) > _LONGEST:
+    if value is None or isinstance(value, list | dict) or len(text := str(value)) > _LONGEST:
         return
     if len(slot.choices) > _MOST:
         return
-    same = [each for each in slot.choices if _is_same(text, _text(each))]
+    same = [each for each in slot.choices if _is_same(text, str(each))]
     if same:
         for each in same:
             yield Reading(each, Safety.EXACT, "correct-enum")
@@ -41,15 +41,11 @@ def read_choice(value: JSON, slot: Slot) -> Iterator[Reading]:
         yield Reading(each, Safety.INFERRED, "correct-enum")
 
 
-def read_synonym(value: JSON, slot: Slot, synonyms: Mapping[str, str]) -> Iterator[Reading]:
+def read_synonym(value: JSON, slot: Slot, synonyms: Mapping[str, JSON]) -> Iterator[Reading]:
     """Read a text as the listed value that a map names for it."""
-    meant = synonyms.get("_".join(words(value))) if isinstance(value, str) else None
-    if meant is not None and meant in slot.choices:
+    meant = synonyms.get("_".join(words(str(value))), ABSENT)
+    if meant in slot.choices:
         yield Reading(meant, Safety.INFERRED, "correct-enum")
-
-
-def _text(value: JSON) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _is_same(text: str, choice: str) -> bool:
@@ -83,14 +79,14 @@ def _by_words(text: str, slot: Slot) -> list[JSON]:
     bare = text.strip(_QUOTES).removesuffix(".")
     if _has_signs(bare):
         return []
-    listed = [_words(_text(each)) for each in slot.choices]
+    listed = [_words(str(each)) for each in slot.choices]
     telling = _telling(listed)
     # A word that tells two listed values apart is not idle.
     idle = (_FILLERS | {each for each in words(slot.name) if len(each) > 1}) - _TURNS - telling
     ours = _words(bare)
     found: list[JSON] = []
     for choice, theirs in zip(slot.choices, listed, strict=True):
-        if not _has_signs(_text(choice).strip()) and (
+        if not _has_signs(str(choice).strip()) and (
             _is_number_of(ours, theirs)
             or _says_more(ours, theirs, idle)
             or _says_more(theirs, ours, _FILLERS - telling)
@@ -127,8 +123,6 @@ def _telling(listed: Sequence[tuple[str, ...]]) -> set[str]:
 def _says_more(more: Sequence[str], less: Sequence[str], idle: frozenset[str] | set[str]) -> bool:
     """Say whether one text holds the words of the other in a row, and else only idle ones."""
     size = len(less)
-    if not set(less) - _FILLERS - set(idle):
-        return False
     starts = (
         at for at in range(len(more) - size + 1) if tuple(more[at : at + size]) == tuple(less)
     )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import chain
 from typing import Final
 
 from selfcorrect.model import JSON, Safety
@@ -64,40 +65,19 @@ def _number(digits: str, safety: Safety) -> Iterator[Reading]:
 
 
 def number_word(text: str) -> int | None:
-    """Return the number that words name.
+    """Return the number below a hundred that words name.
 
-    >>> number_word("five"), number_word("twenty-one"), number_word("two hundred"), number_word("a")
-    (5, 21, 200, None)
+    >>> number_word("five"), number_word("Twenty-one"), number_word("a"), number_word("-one")
+    (5, 21, None, None)
     """
-    # A hyphen that joins no two words may be a sign.
-    said = _JOINTS.split(text.lower())
-    if said == ["zero"]:
-        return 0
-    total = part = 0
-    for word in said:
-        more, scale = _SMALL.get(word) or _TENS.get(word), _SCALES.get(word)
-        if more is not None and _may_follow(more, part % 100):
-            part += more
-        elif scale == 100 and 0 < part < 10:
-            part *= scale
-        elif scale is not None and scale > 100 and part and total % (1_000 * scale) == 0:
-            total, part = total + part * scale, 0
-        else:
-            return None
-    return total + part if said else None
+    return _WORDS.get(_JOINTS.sub(" ", text.lower()))
 
 
+# A hyphen that joins no two words may be a sign.
 _JOINTS: Final = re.compile(r"(?<=[a-z])-(?=[a-z])|\s+")
-
-
-def _may_follow(more: int, part: int) -> bool:
-    """Say whether a number below a hundred may follow what stands there: 5 after 20."""
-    return part == 0 or (part >= 20 and part % 10 == 0 and more < 10)
-
-
-_ONES: Final = "zero one two three four five six seven eight nine ten eleven twelve thirteen"
-_TEENS: Final = "fourteen fifteen sixteen seventeen eighteen nineteen"
-_SMALL: Final = {word: at for at, word in enumerate(f"{_ONES} {_TEENS}".split())}
-_ROUND: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
-_TENS: Final = {word: 10 * at for at, word in enumerate(_ROUND.split(), 2)}
-_SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+_ONES: Final = "one two three four five six seven eight nine"
+_TEENS: Final = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ROUND: Final = [[ten, *(f"{ten} {one}" for one in _ONES.split())] for ten in _TENS.split()]
+_BELOW: Final = ["zero", *_ONES.split(), *_TEENS.split(), *chain(*_ROUND)]
+_WORDS: Final = {word: at for at, word in enumerate(_BELOW)}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.booleans import read_boolean
 from selfcorrect.values.choices import read_choice, read_synonym
@@ -31,18 +31,14 @@ class Allow:
         classes: Classes of changes that the policy lets run.
         acts: Whether the tool changes something.
         description: What the tool's author says of it; none of its words is a slip.
-        key_synonyms: Arguments by the other names that they go by.
-        value_synonyms: Listed values by the other words that they go by.
-        defaults: Defaults by argument, over those of the schema.
+        tables: What a map gives a strategy to look words up in, by strategy.
     """
 
     strategies: frozenset[str]
     classes: frozenset[Safety] = frozenset({Safety.EXACT, Safety.INFERRED, Safety.LOSSY})
     acts: bool = True
     description: str = ""
-    key_synonyms: Mapping[str, str] = field(default_factory=dict)
-    value_synonyms: Mapping[str, str] = field(default_factory=dict)
-    defaults: Mapping[str, JSON] = field(default_factory=dict)
+    tables: Mapping[str, JsonObject] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -53,14 +49,15 @@ class Allow:
         acts: bool,
         description: str = "",
     ) -> "Allow":
-        """Return what strategy objects allow together; the options of the first count."""
-        names, options = set(), dict[str, dict[str, Any]]()
+        """Return what strategy objects allow together; the words of the first count."""
+        tables: dict[str, JsonObject] = {}
         for each in strategies:
-            names.add(each.NAME)
-            for field_, option in each.OPTIONS.items():
-                options[field_] = {**getattr(each, option), **options.get(field_, {})}
-        more: Any = options
-        return cls(frozenset(names), frozenset(classes), acts, description, **more)
+            tables[each.NAME] = {**getattr(each, each.TABLE, {}), **tables.get(each.NAME, {})}
+        return cls(frozenset(tables), frozenset(classes), acts, description, tables)
+
+    def table(self, strategy: str) -> JsonObject:
+        """Return what a strategy looks words up in."""
+        return self.tables.get(strategy, {})
 
     def lets(self, strategy: str, safety: Safety) -> bool:
         """Say whether a strategy may make a change of a class."""
@@ -68,7 +65,7 @@ class Allow:
 
 
 def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
-    """Return the readings of a value, each once, by its surest way.
+    """Return the readings of a value; two ways may give the same one.
 
     >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}}).properties["n"]
     >>> allow = Allow(frozenset({"convert-type"}))
@@ -78,10 +75,10 @@ def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
     []
     """
     found = [each for read in _readers(value, slot, allow) for each in read(value, slot)]
-    if slot.choices and allow.value_synonyms:
-        found += read_synonym(value, slot, allow.value_synonyms)
+    if slot.choices:
+        found += read_synonym(value, slot, allow.table("correct-enum"))
     allowed = (each for each in found if allow.lets(each.strategy, each.safety))
-    return _once(each for each in allowed if each.strategy in SHAPES or slot.accepts(each.value))
+    return [each for each in allowed if each.strategy in SHAPES or slot.accepts(each.value)]
 
 
 def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
@@ -112,13 +109,3 @@ def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
 _NUMBERS: Final = frozenset({"integer", "number"})
 _DATES: Final = frozenset({"date", "date-time", "time"})
 _OPENERS: Final = ("[", "{", "(")
-
-
-def _once(found: Iterable[Reading]) -> list[Reading]:
-    surest: dict[str, Reading] = {}
-    for each in found:
-        key = f"{type(each.value).__name__} {each.value!r}"
-        known = surest.get(key)
-        if known is None or (known.safety, each.safety) == (Safety.INFERRED, Safety.EXACT):
-            surest[key] = each
-    return list(surest.values())

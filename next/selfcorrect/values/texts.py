@@ -50,10 +50,11 @@ def _email(text: str) -> str:
 
 def _uuid(text: str) -> str:
     bare = text.lower().removeprefix("urn:uuid:").strip("{}")
-    digits = bare.replace("-", "")
-    if not re.fullmatch(r"[0-9a-f]{32}", digits):
-        return text
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    digits = _UUID.fullmatch(bare)
+    return "-".join(digits.groups()) if digits else text
+
+
+_UUID: Final = re.compile(r"([0-9a-f]{8})" + r"-?([0-9a-f]{4})" * 3 + r"-?([0-9a-f]{12})")
 
 
 _FORMS: Final[Mapping[str, Callable[[str], str]]] = {
