@@ -1079,3 +1079,37 @@ def test_an_idempotency_key_is_the_runtimes_and_no_model_sees_it():
     assert "amount" in str(shown)
     assert len(keys) == len(keys[0]) // 32 == 1
     assert messages[1].tool_calls[0]["args"] == {"amount": 5}
+
+
+def test_a_call_beside_a_hand_over_is_answered_from_the_ledger_in_the_next_agent():
+    paid, ledger = [], MemoryLedger()
+
+    @tool
+    def pay(to: str) -> str:
+        """Pay."""
+        paid.append(to)
+        return f"receipt for {to}"
+
+    @tool
+    def hand_over(state: Annotated[dict, InjectedState]) -> Command:
+        """Hand the user over to another agent."""
+        return Command(goto="b", graph=Command.PARENT, update={"messages": state["messages"]})
+
+    pay.metadata = {"effect": "mutating"}
+    calls = [
+        {"name": "pay", "args": {"to": "ann"}, "id": "c1"},
+        {"name": "hand_over", "args": {}, "id": "c2"},
+    ]
+    asked = ScriptedModel(["It is paid."])
+    graph = StateGraph(MessagesState)
+    agents = {"a": ScriptedModel([AIMessage("", tool_calls=calls)]), "b": asked}
+    for name, model in agents.items():
+        ours = SelfCorrection(ledger=ledger)
+        graph.add_node(name, create_agent(model, [pay, hand_over], middleware=[ours]))
+    graph.add_edge(START, "a")
+    thread = {"configurable": {"thread_id": "t"}}
+    graph.compile(checkpointer=InMemorySaver()).invoke({"messages": "pay ann"}, thread)
+    assert paid == ["ann"]
+    (prompt,) = asked.prompts
+    answers = {each.tool_call_id: each for each in prompt if isinstance(each, ToolMessage)}
+    assert (answers["c1"].text, answers["c1"].status) == ("receipt for ann", "success")

@@ -92,6 +92,12 @@ class HostedLoops:
         """Return the loop for one call, whose runtime names the tools of the agent."""
         return self.loop_with(_tools_of(request), is_async=is_async)
 
+    def lasting_scope(self, runtime: Any, config: JsonObject) -> str | None:
+        """Return the scope that outlives the run: the host's own, or the thread; else None."""
+        scope = self._scope(runtime) if callable(self._scope) else self._scope
+        lasting = scope or config.get("thread_id")
+        return str(lasting) if lasting else None
+
     def scope_of(self, request: ToolCallRequest, run: str | None, *, acts: bool) -> str:
         """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run.
 
@@ -101,9 +107,8 @@ class HostedLoops:
             acts: Whether its tool acts: one that nobody will remember is warned about, once.
         """
         config = request.runtime.config.get("configurable") or {}
-        scope = self._scope(request.runtime) if callable(self._scope) else self._scope
-        if lasting := scope or config.get("thread_id"):
-            return str(lasting)
+        if (lasting := self.lasting_scope(request.runtime, config)) is not None:
+            return lasting
         logger = getLogger("selfcorrect")
         if acts and not self._has_warned and logger.hasHandlers():
             self._has_warned = True

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.tools import BaseTool
 
 from selfcorrect.agents.agent_run import AgentRun
 from selfcorrect.agents.provider_error import response_in
@@ -33,7 +32,6 @@ def prepare(
     if isinstance(structured, AutoStrategy):
         structured = ToolStrategy(structured.schema)
     run.structured = tuple(each.name for each in getattr(structured, "schema_specs", ()))
-    run.offered = tuple(each for each in request.tools if isinstance(each, BaseTool))
     messages = request.messages
     if renewed:
         by_id = {each.id: each for each in renewed}

@@ -8,6 +8,7 @@ from uuid import uuid4
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool
+from langgraph.config import get_config
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
@@ -20,6 +21,7 @@ from selfcorrect.agents.ending import (
     why_over,
 )
 from selfcorrect.agents.hosted_loops import HostedLoops
+from selfcorrect.agents.known_answers import with_known_answers
 from selfcorrect.agents.mend import mend_calls
 from selfcorrect.agents.model_call import Ask, ask_model, prepare
 from selfcorrect.agents.text_calls import Start, may_hold_call, read_text_calls, stop_reason
@@ -53,9 +55,12 @@ async def take_turn(
         return _respond(ModelResponse([AIMessage(over)]), {**update, "jump_to": "end"})
     if renewed := with_made_calls(messages):
         update["messages"] = renewed
-    asked = prepare(request, renewed, run)
+    run.offered = tuple(each for each in request.tools if isinstance(each, BaseTool))
     # A tool that is declared wrongly is found before the model is paid.
     loop = loops.loop_with(run.offered, is_async=is_async)
+    scope = loops.lasting_scope(request.runtime, get_config().get("configurable") or {})
+    known_thread = await with_known_answers(request.messages, loop.context, scope)
+    asked = prepare(request.override(messages=known_thread), renewed, run)
     asked = _without_keys(asked, loop)
     if (objection := object_to_repeats(messages)) and run.may_ask(objection):
         asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])

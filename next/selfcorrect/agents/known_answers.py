@@ -1,0 +1,58 @@
+"""Answers that a thread has lost and a ledger knows: a hand-over to another agent drops them."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from json import dumps
+
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+
+from selfcorrect.agents.thread import find_answers
+from selfcorrect.context import RunContext
+from selfcorrect.effects.again import Record
+from selfcorrect.nodes.execution import unpack
+from selfcorrect.text import quote
+
+
+async def with_known_answers(
+    messages: Sequence[AnyMessage], context: RunContext, scope: str | None
+) -> list[AnyMessage]:
+    """Return the thread with the answers of calls that are done, but that it does not answer.
+
+    Args:
+        messages: The thread.
+        context: The parts of the loop, its ledger among them.
+        scope: What the ledger's memory belongs to; without one nothing is known.
+    """
+    lost = {at: calls for at in range(len(messages)) if (calls := _open_at(messages, at))}
+    records: list[Record] = []
+    if lost and scope is not None:
+        records = await context.use_ledger(context.ledger.records)
+    thread: list[AnyMessage] = []
+    for at, message in enumerate(messages):
+        thread.append(message)
+        for call in lost.get(at, ()):
+            same = [each for each in records if each.thread == scope and _is_of(each, call)]
+            if len(same) == 1:
+                value, _ = unpack(same[0].value)
+                text = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
+                thread.append(ToolMessage(text, name=call["name"], tool_call_id=call["id"]))
+    return thread
+
+
+def _open_at(messages: Sequence[AnyMessage], at: int) -> list[ToolCall]:
+    """Return the calls of a message that have no answer behind it."""
+    message = messages[at]
+    if not isinstance(message, AIMessage) or not message.tool_calls:
+        return []
+    places = range(at + 1, len(messages))
+    behind = takewhile(
+        lambda each: isinstance(each, ToolMessage), map(messages.__getitem__, places)
+    )
+    answers = find_answers(message.tool_calls, list(behind))
+    return [call for index, call in enumerate(message.tool_calls) if index not in answers]
+
+
+def _is_of(record: Record, call: ToolCall) -> bool:
+    """Say whether a record is of this very call, and says that it is done."""
+    is_named = (record.tool, record.call_id) == (call["name"], call["id"])
+    return is_named and record.status == "done" and record.about == quote(call["args"], 500)
