@@ -12,6 +12,7 @@ from langchain.tools import InjectedState, ToolRuntime
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 from pydantic import AfterValidator, BaseModel
 
@@ -25,7 +26,7 @@ from selfcorrect import (
     on_error,
 )
 from selfcorrect.errors import ToolErrorTerminal, ToolExecutionError
-from selfcorrect.ledger import SqliteLedger
+from selfcorrect.ledger import MemoryLedger, SqliteLedger
 from selfcorrect.testing import ScriptedModel, tool_call
 
 

@@ -44,11 +44,9 @@ def _open_at(messages: Sequence[AnyMessage], at: int) -> list[ToolCall]:
     message = messages[at]
     if not isinstance(message, AIMessage) or not message.tool_calls:
         return []
-    places = range(at + 1, len(messages))
-    behind = takewhile(
-        lambda each: isinstance(each, ToolMessage), map(messages.__getitem__, places)
-    )
-    answers = find_answers(message.tool_calls, list(behind))
+    behind = map(messages.__getitem__, range(at + 1, len(messages)))
+    said = takewhile(lambda each: isinstance(each, ToolMessage), behind)
+    answers = find_answers(message.tool_calls, list(said))
     return [call for index, call in enumerate(message.tool_calls) if index not in answers]
 
 
