@@ -1,4 +1,4 @@
-"""JSON Pointers (RFC 6901) into a call: find, read and change a place."""
+"""JSON Pointers (RFC 6901) into a call: find, read and change a place; and bound all places."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -6,6 +6,12 @@ from typing import Any, Final
 from selfcorrect.model import ABSENT, JSON, Call, Change, JsonDict
 
 ARGS: Final = "/args"
+MAX_BYTES: Final = 1 << 20
+MAX_CHARACTERS: Final = 1 << 23
+MAX_VALUES: Final = 100_000
+MAX_DEPTH: Final = 64
+MAX_BITS: Final = 13_000
+"""Of an integer: Python writes no more than 4,300 digits as a text."""
 
 
 def pointer(*keys: object) -> str:
@@ -88,3 +94,32 @@ def _copy(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _copy(item) for key, item in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+def oversize(given: Any) -> str | None:
+    """Say which bound a call breaks, as a text or an object, or return None.
+
+    What breaks one is never taken: it could neither be copied nor written into a report.
+    """
+    if isinstance(given, str):
+        is_long = len(given) > MAX_BYTES
+        return f"The text is longer than {MAX_BYTES} characters." if is_long else None
+    level, values, characters = [given], 0, 0
+    for _ in range(MAX_DEPTH):
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, str):
+                characters += len(each)
+            elif isinstance(each, int) and each.bit_length() > MAX_BITS:
+                return f"A number of the call has more than {MAX_BITS} bits."
+            elif isinstance(each, Mapping):
+                inner += each.values()
+                characters += sum(len(key) for key in each if isinstance(key, str))
+            elif isinstance(each, list | tuple):
+                inner += each
+            if values + len(inner) > MAX_VALUES or characters > MAX_CHARACTERS:
+                return f"The call has more than {MAX_VALUES} values or {MAX_CHARACTERS} characters."
+        if not inner:
+            return None
+        level, values = inner, values + len(inner)
+    return f"The call is nested more than {MAX_DEPTH} levels deep."

@@ -140,13 +140,10 @@ def _normal_object(value: JsonObject, place: Slot | None) -> JSON:
     for key, item in value.items():
         inner = place and place.at([str(key)])
         normal = _normal(item, inner)
-        if inner is None or inner.default is ABSENT or _text(normal) != _default(inner):
+        default = ABSENT if inner is None else inner.default
+        if default is ABSENT or _text(normal) != _text(_normal(default, inner)):
             made[_key(key)] = normal
     return made
-
-
-def _default(place: Slot) -> str:
-    return _text(_normal(place.default, place))
 
 
 def _text(value: JSON) -> str:

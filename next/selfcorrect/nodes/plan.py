@@ -10,9 +10,8 @@ from selfcorrect.errors import near_name
 from selfcorrect.limits import count
 from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
 from selfcorrect.models.port import ModelPort
-from selfcorrect.pointer import ARGS
+from selfcorrect.pointer import ARGS, oversize
 from selfcorrect.reading.call_object import is_cut, read_call
-from selfcorrect.reading.size import oversize
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
 

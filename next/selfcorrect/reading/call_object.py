@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from selfcorrect.model import JSON, Call, Finding, JsonObject, own_finding
-from selfcorrect.pointer import ARGS
-from selfcorrect.reading.size import MAX_BYTES, oversize
+from selfcorrect.pointer import ARGS, MAX_BYTES, oversize
 from selfcorrect.text import quote
 
 _KEYS: Final = {"name", "args", "id", "type"}
@@ -27,7 +26,8 @@ def read_call(given: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Finding
         return _unreadable("", given, "the text is not a call as JSON")
     args = value.get("args")
     if isinstance(args, Mapping) and value.keys() <= _KEYS and value.get("type") in _TYPES:
-        call = Call(str(value.get("name") or ""), args, _id(value.get("id")))
+        own_id = value.get("id")
+        call = Call(str(value.get("name") or ""), args, None if own_id is None else str(own_id))
         return (call, None) if call.name else _unreadable("", given, "the call has no name")
     return _read_form(value, given, is_tool)
 
@@ -92,7 +92,3 @@ def _unreadable(
     path = ARGS if name else ""
     finding = own_finding("MalformedCall", "malformed_json", f"{why}: {quote(text, 200)}", path)
     return Call(name, text, call_id), finding  # type: ignore[arg-type]
-
-
-def _id(value: Any) -> str | None:
-    return None if value is None else str(value)

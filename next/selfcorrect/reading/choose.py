@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
+from selfcorrect.pointer import MAX_BYTES
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
-from selfcorrect.reading.size import MAX_BYTES
 from selfcorrect.reading.spans import IsTool, Span, blocks_in, find_spans, next_turn, words_in
 from selfcorrect.reading.surroundings import is_foreign, shares_line
 from selfcorrect.reading.text_call import TextCall

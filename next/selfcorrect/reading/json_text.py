@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
 from selfcorrect.model import JSON, JsonDict
+from selfcorrect.pointer import MAX_DEPTH, oversize
 from selfcorrect.reading.literals import JsonTextError, read_string, read_word, refuse
-from selfcorrect.reading.size import MAX_DEPTH, oversize
 from selfcorrect.reading.strict_json import decode_strictly
 
 NOTATION: Final = frozenset(
