@@ -227,11 +227,13 @@ class RunContext:
         self, state: CorrectionState, vouches: Iterable[JsonObject], *, is_meant: bool = True
     ) -> Verdict:
         """Say whether the tool may be called again, as far as the run's own executions say."""
-        current = call_of(state["current"])
+        current, own = call_of(state["current"]), self.own_records(state)
         tool = self.tools.get(current.name)
-        doubt = "" if is_meant or tool is None else self.intent_of(state, current).doubt
+        # A key costs as much as a repair, and before an execution there is nothing to compare.
+        asks_key = bool(own) and tool is not None and not is_meant
+        doubt = self.intent_of(state, current).doubt if asks_key else ""
         request = Request("", doubt, [Vouch(**each) for each in vouches], is_meant=is_meant)
-        return may_run((), tool.effect if tool else UNDECLARED, self.own_records(state), request)
+        return may_run((), tool.effect if tool else UNDECLARED, own, request)
 
     def live_part(self, run: str) -> Live:
         """Return what no checkpoint can hold of a run; made anew where it was lost."""
