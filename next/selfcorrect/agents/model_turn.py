@@ -64,8 +64,9 @@ async def take_turn(
     asked = _without_keys(asked, loop)
     if (objection := object_to_repeats(messages)) and run.may_ask(objection):
         asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
-    may_object = True
-    for left in reversed(range(MOST_ASKS)):
+    may_object, left = True, MOST_ASKS
+    while True:
+        left -= 1
         response = await ask_model(asked, ask)
         if not any(isinstance(each, AIMessage) for each in response.result):
             # Another middleware answers without the model.

@@ -219,5 +219,5 @@ def _parts(value: Any) -> JSON:
     if is_dataclass(value) or hasattr(type(value), "model_fields"):
         return _form({**vars(value), **(getattr(value, "model_extra", None) or {})})
     # Written out, a secret is stars.
-    is_secret = hasattr(value, "get_secret_value")
-    return to_jsonable_python(value.get_secret_value() if is_secret else value)
+    secret: Any = getattr(value, "get_secret_value", None)
+    return to_jsonable_python(value if secret is None else secret())

@@ -8,7 +8,6 @@ from typing import Any, Final
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import (
     Hold,
-    InProgress,
     Record,
     Refuse,
     Replay,
@@ -168,14 +167,14 @@ def _answer_for(verdict: Verdict) -> Update:
                 "A call that differs only in its words was made before, and nobody knows whether it"
                 " was done. This one was not made. The same call made again will run."
             )
-        case InProgress():
-            detail = "This very call is being made elsewhere, and its outcome is not known yet."
         case Refuse("refused", key):
             return stop_run("refused", "The tool refused this very call before.", record=key)
         case Refuse(_, key):
             detail = "An equal call was made before, and nobody knows whether it was done."
             stop = stop_run("unknown_outcome", detail, record=key)
             return stop | {"note": {"replayed": True, "record": key}}
+        case _:
+            detail = "This very call is being made elsewhere, and its outcome is not known yet."
     return stop_run("unknown_outcome", detail) | {"note": {"replayed": True}}
 
 

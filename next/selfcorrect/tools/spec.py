@@ -88,9 +88,13 @@ class ToolSpec:
         """Whether one call more than meant would change something."""
         return acts(self.effect)
 
-    @cached_property
+    @property
     def slot(self) -> Slot:
         """The schema of the arguments as places."""
+        return self._slot
+
+    @cached_property
+    def _slot(self) -> Slot:
         return Slot.of(self.parameters)
 
     @classmethod
