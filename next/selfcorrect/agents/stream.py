@@ -131,7 +131,7 @@ def join_pieces(pieces: Iterable[ToolCallChunk]) -> list[WrittenCall]:
     empty one.
     """
     written: list[WrittenCall] = []
-    is_torn = False
+    is_torn = is_late = False
     for each in pieces:
         call_id, name, text = each.get("id") or "", each.get("name") or "", each.get("args") or ""
         if not (name or text or call_id) or (is_torn and not name):
@@ -148,6 +148,8 @@ def join_pieces(pieces: Iterable[ToolCallChunk]) -> list[WrittenCall]:
             is_torn = True
         else:
             call = own[-1]
+            # Behind the head of another call, its first text may be the other one's.
+            is_late |= bool(text) and call is not written[-1]
             call.id = call.id or call_id
             # A name that is repeated is no piece of a name.
             call.name += name if name != call.name else ""
@@ -159,6 +161,7 @@ def join_pieces(pieces: Iterable[ToolCallChunk]) -> list[WrittenCall]:
     if any(isinstance(each, str) for each in values):
         is_torn |= {} in values or len({*ids}) < len(ids)
     is_torn |= any(ids) and not all(ids)
+    is_torn |= is_late and not all(any(call.texts) for call in written)
     return [*written, WrittenCall(None, "", "", [_TORN])] if is_torn else written
 
 
