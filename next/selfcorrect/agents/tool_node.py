@@ -17,12 +17,13 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from selfcorrect.agents.answers import last_turn
-from selfcorrect.agents.calls import calls_of, each_once
+from selfcorrect.agents.calls import each_once
 from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
 from selfcorrect.agents.stream import read_pieces
 from selfcorrect.agents.thread import answer_to, find_answers, open_calls
-from selfcorrect.agents.tool_call import arun_call, run_call
+from selfcorrect.agents.tool_call import run_call
 from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
+from selfcorrect.context import run_sync
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.setup import Options
 
@@ -174,12 +175,12 @@ class SelfCorrectingToolNode(ToolNode):
         return await super()._afunc(turn.one(call), turn.hosted(config), turn.runtime)
 
     def _walk(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
-        return run_call(request, handler, self._loops, _KNOWN.get())
+        return run_sync(run_call(request, handler, self._loops, _KNOWN.get(), is_async=False))
 
     async def _awalk(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
-        return await arun_call(request, handler, self._loops, _KNOWN.get())
+        return await run_call(request, handler, self._loops, _KNOWN.get(), is_async=True)
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
@@ -246,9 +247,9 @@ def _results_of(tasks: Sequence[Any]) -> list[Any]:
 
 def _renew_answers(
     turn: AIMessage, readable: AIMessage, behind: Sequence[AnyMessage]
-) -> dict[int, ToolMessage]:
+) -> dict[int, Any]:
     """Return the answers whose calls have got another id, by the identity of the old message."""
-    answers = find_answers(calls_of(turn), behind)
+    answers = find_answers(turn, behind)
     ids = {at: readable.tool_calls[at]["id"] for at in answers}
     return {
         id(each): each.model_copy(update={"tool_call_id": ids[at]})
