@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from selfcorrect.agents.characters import has_half_characters, without_half_characters
+from selfcorrect.agents.characters import without_half_characters
 from selfcorrect.agents.pairing import Entry
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.reading.call_object import strict_json
@@ -99,7 +99,8 @@ class ProviderForm:
 
     def clean(self, message: JsonObject) -> JsonObject:
         """Return a message without halves of characters; the same object where it has none."""
-        return without_half_characters(message) if has_half_characters(message) else message
+        made: Any = without_half_characters(message)
+        return message if made == message else made
 
     def is_written(self, args: JSON) -> bool:
         """Say whether arguments stand as this form wants them."""

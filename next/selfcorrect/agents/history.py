@@ -59,11 +59,7 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     form = form or form_of(messages)
     clean = [form.clean(each) for each in messages]
     units = form.split(clean)
-
-    def names(at: int, call: tuple[int, int]) -> bool:
-        return units[at].tool == units[call[0]].calls[call[1]].name
-
-    steps = pair([unit.entry for unit in units], names)
+    steps = pair_units(units)
     turns = {step.at: _own_calls(units[step.at or 0], step) for step in steps if not step.call}
     made = [_unit(step, units, turns, form) for step in steps]
     value = form.join(made)
@@ -80,6 +76,15 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
         why = "answers must name their calls and stand together"
         changes = [Change("", list(messages), value, Safety.EXACT, why)]
     return ValidThread(value, calls, tuple(changes))
+
+
+def pair_units(units: Sequence[Unit]) -> list[Step]:
+    """Return the steps of the valid thread of these units; see `pair`."""
+
+    def names(at: int, call: tuple[int, int]) -> bool:
+        return units[at].tool == units[call[0]].calls[call[1]].name
+
+    return pair([unit.entry for unit in units], names)
 
 
 def read_message(message: JsonObject) -> list[JsonDict] | str:

@@ -1,13 +1,12 @@
 """LangChain's messages as a form of threads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.agents.calls import calls_of, with_calls
-from selfcorrect.agents.characters import has_half_characters, without_half_characters
+from selfcorrect.agents.characters import without_half_characters
 from selfcorrect.agents.forms import ThreadCall, Unit
 from selfcorrect.model import JSON
 
@@ -17,17 +16,13 @@ _SENT: Final = frozenset(
 """What of a message goes to a provider."""
 
 
-@dataclass(frozen=True, slots=True)
 class LangChainForm:
     """LangChain's messages: a message for each answer."""
 
-    is_text: bool = False
-
     def clean(self, message: Any) -> Any:
         held = {part: each for part, each in vars(message).items() if part in _SENT}
-        if not has_half_characters(held):
-            return message
-        return message.model_copy(update=without_half_characters(held))
+        made: Any = without_half_characters(held)
+        return message if made == held else message.model_copy(update=made)
 
     def is_written(self, args: JSON) -> bool:
         return isinstance(args, dict)

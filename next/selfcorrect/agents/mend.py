@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any
 
 from langchain_core.messages import AIMessage, ToolCall
 
@@ -16,22 +16,6 @@ from selfcorrect.routing import PASSED
 from selfcorrect.setup import Loop
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.walk import awalk, walk
-
-
-class Mended(TypedDict):
-    """What a walk over a call came to, for the walk that makes the call.
-
-    Attributes:
-        original: The call as it came in.
-        changes: The changes that were made.
-        counts: The counters.
-        tried: The strategies that need not be tried again.
-    """
-
-    original: JsonDict
-    changes: list[JsonDict]
-    counts: JsonDict
-    tried: list[JsonDict]
 
 
 async def mend_calls(
@@ -93,13 +77,8 @@ def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
         shown["args"] = {}
     # Nobody was asked: what only asks is tried again where somebody can be.
     tried = [each for each in state["tried"] if each["outcome"] != "asked"]
-    mended = Mended(
-        original=state["original"],
-        changes=state["changes"],
-        counts=state["counts"],
-        tried=tried,
-    )
-    given = {"call": {**current, "id": call["id"]}, "mended": mended}
+    kept = {key: state[key] for key in ("original", "changes", "counts")}
+    given = {"call": {**current, "id": call["id"]}, "mended": {**kept, "tried": tried}}
     made: Any = {**call, **shown}
     return made, Start(shown=shown, given=given)
 

@@ -19,7 +19,7 @@ from langgraph.types import Command
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
 from selfcorrect.agents.model_turn import take_turn
-from selfcorrect.agents.tool_call import arun_call, run_call
+from selfcorrect.agents.tool_call import run_call
 from selfcorrect.agents.turn import Turn
 from selfcorrect.context import run_sync
 from selfcorrect.errors import GraphSetupError, unknown_name
@@ -127,8 +127,8 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
     ) -> ToolMessage | Command[Any]:
         """Walk the loop with one call; return its one answer."""
-        answer = run_call(request, handler, self._loops, request.state)
-        return cast("ToolMessage | Command[Any]", answer)
+        call = run_call(request, handler, self._loops, request.state, is_async=False)
+        return cast("ToolMessage | Command[Any]", run_sync(call))
 
     async def awrap_tool_call(
         self,
@@ -136,7 +136,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
         """Like `wrap_tool_call`."""
-        answer = await arun_call(request, handler, self._loops, request.state)
+        answer = await run_call(request, handler, self._loops, request.state, is_async=True)
         return cast("ToolMessage | Command[Any]", answer)
 
     def _run_of(self, request: ModelRequest[Any]) -> AgentRun:

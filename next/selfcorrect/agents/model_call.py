@@ -36,11 +36,7 @@ def prepare(
     if renewed:
         by_id = {each.id: each for each in renewed}
         messages = [by_id.get(each.id, each) for each in messages]
-    thread = valid_thread(messages)
-    is_same = all(a is b for a, b in zip(thread, request.messages, strict=False))
-    if is_same and len(thread) == len(request.messages):
-        return request
-    return request.override(messages=thread)
+    return request.override(messages=valid_thread(messages))
 
 
 async def ask_model(request: ModelRequest[Any], ask: Ask) -> ModelResponse[Any]:

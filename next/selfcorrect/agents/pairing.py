@@ -60,7 +60,7 @@ def pair(entries: Sequence[Entry], names: Names = lambda *_: False) -> list[Step
     return steps
 
 
-MOST_COMPARED: Final = 100
+_MOST_COMPARED: Final = 100
 """How many calls with one id an answer is compared with."""
 
 
@@ -80,7 +80,7 @@ def _find_answers(entries: Sequence[Entry], names: Names) -> dict[tuple[int, int
 
 def _take_named(waiting: list[tuple[int, int]], at: int, names: Names) -> tuple[int, int]:
     """Take the call that an answer belongs to out of a list; the nearest turn stands last."""
-    near = islice(reversed(waiting), MOST_COMPARED)
+    near = islice(reversed(waiting), _MOST_COMPARED)
     turn = takewhile(lambda each: each[0] == waiting[-1][0], near)
     back = next((back for back, each in enumerate(turn) if names(at, each)), 0)
     return waiting.pop(-1 - back)

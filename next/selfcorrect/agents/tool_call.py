@@ -19,11 +19,13 @@ from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.walk import awalk, walk
 
 
-def run_call(
+async def run_call(
     request: ToolCallRequest,
     handler: Callable[[ToolCallRequest], Any],
     loops: HostedLoops,
     state: JsonObject,
+    *,
+    is_async: bool,
 ) -> Any:
     """Walk the loop with one call; return its one answer.
 
@@ -33,30 +35,19 @@ def run_call(
         loops: The loops of the host.
         state: What the host knows around the call: `messages`, in which each call of the last
             turn has an id of its own; where it knows them, `TURN` and `RUN`.
+        is_async: Whether the host is async; if not, nothing is awaited.
     """
-    run = _start(request, handler, loops, state, is_async=False)
+    run = _start(request, handler, loops, state, is_async=is_async)
     if isinstance(run, ToolMessage):
         return run
     with run.hosted():
         graph, config = run.graph, request.runtime.config
-        run.out = graph.invoke(run.given, config) if graph else walk(run.loop, run.given)
-    return _end(run, loops, state)
-
-
-async def arun_call(
-    request: ToolCallRequest,
-    handler: Callable[[ToolCallRequest], Any],
-    loops: HostedLoops,
-    state: JsonObject,
-) -> Any:
-    """Like `run_call`."""
-    run = _start(request, handler, loops, state, is_async=True)
-    if isinstance(run, ToolMessage):
-        return run
-    with run.hosted():
-        graph, config = run.graph, request.runtime.config
-        ending = graph.ainvoke(run.given, config) if graph else awalk(run.loop, run.given)
-        run.out = await ending
+        if graph is None:
+            run.out = await awalk(run.loop, run.given) if is_async else walk(run.loop, run.given)
+        elif is_async:
+            run.out = await graph.ainvoke(run.given, config)
+        else:
+            run.out = graph.invoke(run.given, config)
     return _end(run, loops, state)
 
 
@@ -73,9 +64,9 @@ def _start(
     if (answer := answer_to(call["id"], messages)) is not None:
         return answer
     turn, behind = last_turn(messages)
-    known: Turn = state.get(TURN) or Turn(message=None, starts={}, words={})
-    if turn is None or known["message"] != turn.id:
-        # What is known is of another message.
+    known: Turn | None = state.get(TURN)
+    if known is None or turn is None or known["message"] != turn.id:
+        # Nothing is known, or of another message.
         known = Turn(message=None, starts={}, words={})
     call_id = call["id"] or ""
     shown = {"name": call["name"], "args": call["args"]}

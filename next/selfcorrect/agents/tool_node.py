@@ -1,29 +1,29 @@
 """`SelfCorrectingToolNode`: the tool node of graphs that are built by hand with LangGraph."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from operator import or_
-from typing import Annotated, Any, Final, Literal, TypedDict, Unpack, cast
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Unpack, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
-from langgraph.errors import GraphBubbleUp
-from langgraph.graph import START, StateGraph
+from langgraph.errors import GraphInterrupt
+from langgraph.func import entrypoint, task
 from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
-from langgraph.types import Command, Send
+from langgraph.types import Command
 
 from selfcorrect.agents.answers import last_turn
-from selfcorrect.agents.calls import calls_of, each_once
+from selfcorrect.agents.calls import each_once
 from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
 from selfcorrect.agents.stream import read_pieces
 from selfcorrect.agents.thread import answer_to, find_answers, open_calls
-from selfcorrect.agents.tool_call import arun_call, run_call
+from selfcorrect.agents.tool_call import run_call
 from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
+from selfcorrect.context import run_sync
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.setup import Options
 
@@ -57,7 +57,7 @@ class SelfCorrectingToolNode(ToolNode):
         GraphSetupError: If a tool or an option is unusable.
         MapError: If the map is unusable.
 
-    >>> from langgraph.graph import MessagesState
+    >>> from langgraph.graph import START, MessagesState, StateGraph
     >>> def double(n: int) -> str:
     ...     '''Double a number.'''
     ...     return str(2 * n)
@@ -90,22 +90,33 @@ class SelfCorrectingToolNode(ToolNode):
         self._loops = HostedLoops(*split_options(options), shows=False)
         # Unusable tools are found here, not by the first call.
         self._loops.loop_with(list(self.tools_by_name.values()))
-        self._tasks = _task_graph(self._run_task, self._arun_task)
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
-        with self._read(input, config, runtime) as turn:
-            if len(turn.calls) > 1:
-                found = self._tasks.invoke({"outputs": {}}, config)["outputs"]
-            else:
-                found = {key: self._call(key, config) for key in turn.calls}
+        turn = self._read(input, config, runtime)
+        if len(turn.calls) == 1:
+            return self._join(turn, [self._call(turn.calls[0], turn, config)])
+        run: Any = task(self._call)
+
+        @entrypoint()
+        def run_all(_: Any) -> list[Any]:
+            return _results_of([run(each, turn) for each in turn.calls])
+
+        found: Any = run_all.invoke({}, config)
         return self._join(turn, found)
 
     async def _afunc(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
-        with self._read(input, config, runtime) as turn:
-            if len(turn.calls) > 1:
-                found = (await self._tasks.ainvoke({"outputs": {}}, config))["outputs"]
-            else:
-                found = {key: await self._acall(key, config) for key in turn.calls}
+        turn = self._read(input, config, runtime)
+        if len(turn.calls) == 1:
+            return self._join(turn, [await self._acall(turn.calls[0], turn, config)])
+        run: Any = task(self._acall)
+
+        @entrypoint()
+        async def run_all(_: Any) -> list[Any]:
+            tasks = [run(each, turn) for each in turn.calls]
+            await asyncio.gather(*tasks, return_exceptions=True)
+            return _results_of(tasks)
+
+        found: Any = await run_all.ainvoke({}, config)
         return self._join(turn, found)
 
     def _parse_input(self, input: Any) -> tuple[list[ToolCall], _Kind]:  # noqa: A002
@@ -113,11 +124,7 @@ class SelfCorrectingToolNode(ToolNode):
         # One call of ours is checked by the form that the whole input had.
         return calls, input.get("kind", kind) if isinstance(input, dict) else kind
 
-    @contextmanager
-    def _read(
-        self, given: Any, config: RunnableConfig, runtime: Runtime[Any]
-    ) -> Iterator["_NodeTurn"]:
-        """Read what the node got; inside, its calls find it."""
+    def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
         calls, kind = super()._parse_input(given)
         state = self._extract_state(given, config)
         messages = _messages_in(state, self._messages_key)
@@ -143,15 +150,11 @@ class SelfCorrectingToolNode(ToolNode):
             own = [each for each in calls if answer_to(each["id"], messages) is None]
         else:
             own = open_calls(known["messages"])
-        token = _TURN.set(_NodeTurn(_by_id(own), kind, state, runtime, known, renewed))
-        try:
-            yield _TURN.get()
-        finally:
-            _TURN.reset(token)
+        return _NodeTurn(own, kind, state, runtime, known, renewed)
 
-    def _join(self, turn: "_NodeTurn", found: Mapping[str, Any]) -> Any:
+    def _join(self, turn: "_NodeTurn", found: Sequence[Any]) -> Any:
         """Return what the calls came to, in the form of the input."""
-        outputs = [each for key in turn.calls for each in self._parts(found[key])]
+        outputs = [part for each in found for part in self._parts(each)]
         return self._combine_tool_outputs(cast("Any", [*turn.renewed, *outputs]), turn.kind)
 
     def _parts(self, output: Any) -> Iterator[ToolMessage | Command[Any]]:
@@ -163,33 +166,21 @@ class SelfCorrectingToolNode(ToolNode):
             else:
                 yield part
 
-    def _call(self, call_id: str, config: RunnableConfig) -> Any:
-        turn = _TURN.get()
-        return super()._func(turn.one(call_id), turn.hosted(config), turn.runtime)
+    def _call(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
+        _KNOWN.set(turn.known)
+        return super()._func(turn.one(call), turn.hosted(config), turn.runtime)
 
-    async def _acall(self, call_id: str, config: RunnableConfig) -> Any:
-        turn = _TURN.get()
-        return await super()._afunc(turn.one(call_id), turn.hosted(config), turn.runtime)
-
-    def _run_task(self, call_id: str, config: RunnableConfig) -> JsonDict:
-        outputs = {}
-        with _TURN.get().keep_errors():
-            outputs[call_id] = self._call(call_id, config)
-        return {"outputs": outputs}
-
-    async def _arun_task(self, call_id: str, config: RunnableConfig) -> JsonDict:
-        outputs = {}
-        with _TURN.get().keep_errors():
-            outputs[call_id] = await self._acall(call_id, config)
-        return {"outputs": outputs}
+    async def _acall(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
+        _KNOWN.set(turn.known)
+        return await super()._afunc(turn.one(call), turn.hosted(config), turn.runtime)
 
     def _walk(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
-        return run_call(request, handler, self._loops, _TURN.get().known)
+        return run_sync(run_call(request, handler, self._loops, _KNOWN.get(), is_async=False))
 
     async def _awalk(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
     ) -> Any:
-        return await arun_call(request, handler, self._loops, _TURN.get().known)
+        return await run_call(request, handler, self._loops, _KNOWN.get(), is_async=True)
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
@@ -207,38 +198,25 @@ class _NodeTurn:
     """One run of the node.
 
     Attributes:
-        calls: The calls to run, by id.
+        calls: The calls to run.
         kind: The form of the input, and so of the output.
         state: What tools get injected.
         runtime: The runtime of the node.
         known: What is known around a call: see `run_call`.
         renewed: The messages that take the place of those whose calls are malformed, or share an
             id.
-        errors: What calls raised.
     """
 
-    calls: Mapping[str, ToolCall]
+    calls: Sequence[ToolCall]
     kind: _Kind
     state: Any
     runtime: Runtime[Any]
     known: JsonObject
-    renewed: Sequence[AnyMessage] = ()
-    errors: list[Exception] = field(default_factory=list)
+    renewed: Sequence[AnyMessage]
 
-    def one(self, call_id: str) -> JsonDict:
+    def one(self, call: ToolCall) -> JsonDict:
         """Return the input of one call."""
-        call = self.calls[call_id]
         return {"__type": _WITH_CONTEXT, "tool_call": call, "state": self.state, "kind": self.kind}
-
-    @contextmanager
-    def keep_errors(self) -> Iterator[None]:
-        """Keep an error for the end of the turn: raised here, it would cancel the other calls."""
-        try:
-            yield
-        except GraphBubbleUp:
-            raise
-        except Exception as error:
-            self.errors.append(error)
 
     def hosted(self, config: RunnableConfig) -> RunnableConfig:
         """Return the config of a task with the runtime of the node.
@@ -249,56 +227,35 @@ class _NodeTurn:
         return {**config, "configurable": configurable}
 
 
-_TURN: Final[ContextVar[_NodeTurn]] = ContextVar("selfcorrect_node_turn")
+_KNOWN: Final[ContextVar[JsonObject]] = ContextVar("selfcorrect_known")
+"""What is known around the call of a task."""
 
 
-class _Outputs(TypedDict):
-    """The state of the tasks: what calls came to, by id."""
+def _results_of(tasks: Sequence[Any]) -> list[Any]:
+    """Return what the calls of a turn came to; each is a task, and has ended before one raises.
 
-    outputs: Annotated[dict[str, Any], or_]
-
-
-def _task_graph(run: Callable[..., Any], arun: Callable[..., Any]) -> Any:
-    """Return the graph in which each call of a turn is a task; a checkpointer keeps what is done.
-
-    A call that raised, or was cut off by a crash, is a task again when the node is resumed; the
-    ledger says whether it may run.
+    A call that raised, asked, or was cut off by a crash is run again when the node is resumed; the
+    ledger says whether it may run. What is done is kept by the checkpointer.
     """
-    graph = StateGraph(_Outputs)
-    graph.add_node("collect", _collect, destinations=("call",))
-    graph.add_node("call", RunnableLambda(run, arun))
-    graph.add_edge(START, "collect")
-    graph.add_edge("call", "collect")
-    return graph.compile(name="calls")
-
-
-def _collect(state: _Outputs) -> Command[Any]:
-    turn = _TURN.get()
-    if turn.errors:
-        raise turn.errors[0]
-    return Command(goto=[Send("call", key) for key in turn.calls if key not in state["outputs"]])
+    errors = [error for each in tasks if (error := each.exception()) is not None]
+    if asked := [error for error in errors if isinstance(error, GraphInterrupt)]:
+        raise GraphInterrupt([each for error in asked for each in error.args[0]])
+    for error in errors:
+        raise error
+    return [each.result() for each in tasks]
 
 
 def _renew_answers(
     turn: AIMessage, readable: AIMessage, behind: Sequence[AnyMessage]
-) -> dict[int, ToolMessage]:
+) -> dict[int, Any]:
     """Return the answers whose calls have got another id, by the identity of the old message."""
-    answers = find_answers(calls_of(turn), behind)
+    answers = find_answers(turn, behind)
     ids = {at: readable.tool_calls[at]["id"] for at in answers}
     return {
         id(each): each.model_copy(update={"tool_call_id": ids[at]})
         for at, each in answers.items()
         if each.tool_call_id != ids[at]
     }
-
-
-def _by_id(calls: Sequence[ToolCall]) -> dict[str, ToolCall]:
-    found: dict[str, ToolCall] = {}
-    for number, call in enumerate(calls):
-        key = call["id"] or ""
-        # Calls that came without a message may share an id; each of them is answered.
-        found[f"{key} {number}" if key in found else key] = call
-    return found
 
 
 def _messages_in(state: Any, key: str) -> list[AnyMessage]:
