@@ -46,7 +46,7 @@ def _open_at(messages: Sequence[AnyMessage], at: int) -> list[ToolCall]:
         return []
     behind = map(messages.__getitem__, range(at + 1, len(messages)))
     said = takewhile(lambda each: isinstance(each, ToolMessage), behind)
-    answers = find_answers(message.tool_calls, list(said))
+    answers = find_answers(message, list(said))
     return [call for index, call in enumerate(message.tool_calls) if index not in answers]
 
 
