@@ -16,11 +16,14 @@ class Reading:
         value: What it means in the place.
         safety: `exact` for another spelling of the same thing, `inferred` for one best reading.
         strategy: The name of the strategy that reads so, as ladders and trails call it.
+        is_guess: Whether letters decide where meaning should, or a free text is taken apart: no
+            tool that acts runs with it.
     """
 
     value: JSON
     safety: Safety
     strategy: str
+    is_guess: bool = False
 
 
 Reader: TypeAlias = Callable[[JSON, Slot], Iterator[Reading]]

@@ -59,6 +59,11 @@ class Allow:
         """Return what a strategy looks words up in."""
         return self.tables.get(strategy, {})
 
+    def takes(self, reading: Reading) -> bool:
+        """Say whether a value may be read so."""
+        is_safe = not (reading.is_guess and self.acts)
+        return is_safe and self.lets(reading.strategy, reading.safety)
+
     def lets(self, strategy: str, safety: Safety) -> bool:
         """Say whether a strategy may make a change of a class."""
         return strategy in self.strategies and safety in self.classes
@@ -77,7 +82,7 @@ def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
     found = [each for read in _readers(value, slot, allow) for each in read(value, slot)]
     if slot.choices:
         found += read_synonym(value, slot, allow.table("correct-enum"))
-    allowed = (each for each in found if allow.lets(each.strategy, each.safety))
+    allowed = (each for each in found if allow.takes(each))
     return [each for each in allowed if each.strategy in SHAPES or slot.accepts(each.value)]
 
 
