@@ -6,15 +6,16 @@ at most one closing sentence that contradicts none of them.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from selfcorrect.effects.effect import acts
-from selfcorrect.model import OWN, Finding, JsonObject, name_place
+from selfcorrect.model import JSON, OWN, Finding, JsonObject, name_place
 from selfcorrect.nodes.plan import is_forbidden
-from selfcorrect.pointer import keys_of
+from selfcorrect.pointer import find, keys_of
 from selfcorrect.schema.findings import describe, must
-from selfcorrect.schema.slot import subschema
+from selfcorrect.schema.slot import Slot
 from selfcorrect.text import bound, quote, release
 
 MAX_TEXT: Final = 1_200
@@ -79,7 +80,7 @@ def text_for_model(
     state: JsonObject,
     *,
     words: str = "show",
-    schema: JsonObject | None = None,
+    place: Slot | None = None,
     is_declared: bool = False,
 ) -> str:
     """Return what the model reads.
@@ -89,13 +90,14 @@ def text_for_model(
         stop: Reason and detail, as the node gave them.
         state: The state of the run.
         words: `hide` leaves out what the tool said.
-        schema: The schema of the tool.
+        place: The place of the tool's arguments.
         is_declared: Whether the effect of the tool is declared.
     """
     findings: list[Finding] = state["findings"]
     of_tool = [each for each in findings if not _is_own(each)][:3]
     # What a strategy or a person says stands as it was said.
-    problems, tried = map(_capital, _problems(findings, schema or {})), map(_capital, _tried(state))
+    tried = map(_capital, _tried(state))
+    problems = map(_capital, _problems(findings, place or Slot({}), state["current"].get("args")))
     sentences = [*problems, *_details(reason, stop, state), *tried]
     said = of_tool if words != "hide" else []
     key = _closing(reason, state, is_shown=bool(said), is_declared=is_declared)
@@ -116,37 +118,36 @@ def _is_own(finding: Finding) -> bool:
     return not OWN.isdisjoint(finding["types"])
 
 
-def _problems(findings: Sequence[Finding], schema: JsonObject) -> Iterator[str]:
+def _problems(findings: Sequence[Finding], place: Slot, args: JSON) -> Iterator[str]:
     """Say what is wrong, and what is allowed."""
     for each in findings:
         if not _is_own(each):
             yield from _tool_problem(each)
             continue
-        wanted = _wanted(each, schema)
+        wanted = _wanted(each, place, args)
         yield bound(each["text"], 600) + (f" ({wanted})" if wanted else "")
 
 
-def _wanted(finding: Finding, schema: JsonObject) -> str:
+def _wanted(finding: Finding, place: Slot, args: JSON) -> str:
     """Return what is allowed, where the finding does not say it: its schema, or the known names."""
-    keys = keys_of(next(iter(finding["paths"]), ""))
-    if not keys:
+    keys, code = keys_of(next(iter(finding["paths"]), "")), finding["code"]
+    if not keys or code not in ("required", "additionalProperties", "type"):
         return ""
-    if finding["code"] == "required":
-        return describe(subschema(schema, keys))
-    if finding["code"] == "additionalProperties":
-        names = list(subschema(schema, keys[:-1]).get("properties", ()))
-        return f"known: {', '.join(f'`{name}`' for name in names[:12])}" if names else ""
-    return _needs(subschema(schema, keys)) if finding["code"] == "type" else ""
+    if code == "additionalProperties":
+        around = place.at(keys[:-1], args)
+        around = around.meant(find(args, keys[:-1])) or around
+        names = ", ".join(f"`{name}`" for name in islice(around.properties, 12))
+        return f"known: {names}" if names else ""
+    own = place.at(keys, args)
+    return describe(own.view) if code == "required" else _needs(own)
 
 
-def _needs(schema: JsonObject) -> str:
+def _needs(place: Slot) -> str:
     """Return what an object, or each item of a list, cannot do without."""
-    items = schema.get("items")
-    if isinstance(items, Mapping):
-        inner = _needs(items)
-        return f"each item {inner}" if inner else ""
-    names = schema.get("required") or ()
-    return f"with {', '.join(f'`{name}`' for name in names[:6])}" if names else ""
+    inner = (place.item or place).properties
+    names = [f"`{name}`" for name, each in inner.items() if each.required]
+    who = "each item with" if place.item else "with"
+    return f"{who} {', '.join(names[:6])}" if names else ""
 
 
 def _tool_problem(finding: Finding) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from selfcorrect.effects.again import Record, Verdict
-from selfcorrect.model import JSON, JsonObject
+from selfcorrect.model import JSON, Call, JsonObject
 from selfcorrect.models.port import ModelPort
 from selfcorrect.names import same_words
 from selfcorrect.schema.slot import Slot
@@ -65,6 +65,11 @@ class RepairContext:
     model: ModelPort | None = None
     error: BaseException | None = None
     reader: Callable[[str, str | None], Any] | None = None
+
+    def place(self, call: Call) -> Slot:
+        """Return the place of the arguments of a call."""
+        tool = self.tools.get(call.name)
+        return tool.slot if tool else Slot.of(self.schema)
 
     def read(self, text: str) -> Any:
         """Return the calls of a text, as `selfcorrect.reading.choose.read_text` does."""

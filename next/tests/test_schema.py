@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 
 from selfcorrect import ToolSpec
 from selfcorrect.errors import ToolDefinitionError
-from selfcorrect.schema import check, findings
-from selfcorrect.schema.slot import Slot, subschema
+from selfcorrect.schema import findings
+from selfcorrect.schema.slot import Slot
 
 
 def an_object(*required, **properties):
@@ -230,8 +230,9 @@ def test_any_mapping_is_checked():
 def test_a_circle_of_references_ends():
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "n": INTEGER}}
     schema = {**an_object(x={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
-    assert subschema(schema, ["x", *["next"] * 50, "n"]) == INTEGER
-    assert subschema({"$ref": "#"}, ["x"]) == {}
+    assert Slot.of(schema).at(["x", *["next"] * 50, "n"]).view == INTEGER
+    with pytest.raises(ValueError, match="leads back to itself"):
+        Slot.of({"$ref": "#"})
 
 
 @pytest.mark.parametrize(
@@ -248,7 +249,7 @@ def test_a_circle_of_references_ends():
     ],
 )
 def test_the_schema_of_a_place(schema, keys, wanted):
-    assert subschema(schema, keys) == wanted
+    assert Slot.of(schema).at(keys).view == wanted
 
 
 def test_properties_are_resolved():
@@ -313,9 +314,9 @@ KEYWORDS = st.fixed_dictionaries(
 @given(KEYWORDS, JSON_VALUES)
 def test_whatever_is_invalid_has_a_finding_of_plain_json(schema, value):
     whole, args = an_object("x", x=schema), {"x": value}
-    validator = check.compile_schema(whole)
-    is_valid = validator.is_valid(args)
-    found = [] if is_valid else findings.findings_of(validator.iter_errors(args))
+    slot = Slot.of(whole)
+    is_valid = slot.accepts(args)
+    found = [] if is_valid else findings.findings_of(args, slot)
     assert bool(found) is not is_valid
     assert json.loads(json.dumps(found)) == found
     assert all(each["paths"][0].startswith("/args") and each["text"] for each in found)

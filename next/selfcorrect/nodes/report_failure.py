@@ -73,7 +73,7 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         stop,
         state,
         words=context.tool_words,
-        schema=tool.parameters if tool else {},
+        place=tool.slot if tool else None,
         is_declared=tool is not None and tool.declared,
     )
     return FailureReport(

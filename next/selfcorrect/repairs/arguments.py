@@ -142,7 +142,9 @@ class _Pass:
         """Repair one value."""
         if place.slot.accepts(written):
             return Rewrite(written)
-        if next(self.work, None) is None:
+        # Each way to read a long list looks at all of it.
+        size = len(written) // 100 if isinstance(written, Mapping | list) else 0
+        if len(list(islice(self.work, 1 + size))) <= size:
             raise _TooMuchError
         if place.depth > _DEPTH:
             return place.refuse(written, "invalid", "it is nested too deeply")
@@ -157,7 +159,7 @@ class _Pass:
     def ways(self, written: JSON, place: _Place) -> Iterator[Rewrite]:
         """Yield the value as each way makes it."""
         slot = place.slot
-        for branch in slot.branches:
+        for branch in _branches(written, slot):
             yield self.value(written, place.inside(branch))
         if isinstance(written, Mapping) and slot.takes("object") and slot.names_keys:
             yield (whole := self.object(written, place))
@@ -348,11 +350,22 @@ def _join(value: JSON, parts: Collection[Rewrite], written: JSON) -> Rewrite:
     return Rewrite(value if changes else written, changes, tuple(islice(problems, _LISTED)))
 
 
+def _branches(written: JSON, slot: Slot) -> Sequence[Slot]:
+    """Return the branches of a union that a value may mean: one where an object says which."""
+    if slot.tag is None or not isinstance(written, Mapping):
+        return slot.branches
+    meant = slot.meant(written)
+    return () if meant is None else (meant,)
+
+
 def _nearest(written: JSON, ways: Sequence[Rewrite], place: _Place) -> Rewrite:
     """Return the one way that helps in part; where there are several, none is taken."""
+    branches = _branches(written, place.slot)
+    if (meant := place.slot.meant(written)) in branches:
+        ways = [ways[branches.index(meant)]]
     useful = [way for way in ways if way.changes]
     found = useful or [way for way in ways if way.problems]
-    if len(found) == 1 or (found and not useful and not place.slot.branches):
+    if len(found) == 1 or (found and not useful and not branches):
         way = found[0]
         unfit = place.refuse(written, "invalid", "it does not fit").problems
         return replace(way, problems=way.problems or unfit)

@@ -10,7 +10,6 @@ from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.slot import subschema
 from selfcorrect.text import bound, release
 
 _MOST: Final = 20
@@ -63,7 +62,10 @@ def _prompt(
         "tool": call.name,
         "arguments": call.args,
         "error": bound(diagnosis.text, 1_000),
-        "schema": {name: subschema(context.schema, keys_of(path)) for name, path in places.items()},
+        "schema": {
+            name: context.place(call).at(keys_of(path), call.args).view
+            for name, path in places.items()
+        },
     }
     lines = [
         f"{key}: {json.dumps(item, ensure_ascii=False, default=repr)}" for key, item in data.items()

@@ -7,7 +7,6 @@ from typing import Any
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.slot import subschema
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,10 @@ class Clamp:
         before = look(call, diagnosis.path)
         if not isinstance(before, int | float) or isinstance(before, bool):
             return GiveUp("there is no number where the error points")
-        bounds = {**subschema(context.schema, keys_of(diagnosis.path)), **diagnosis.constraint}
+        bounds = {
+            **context.place(call).at(keys_of(diagnosis.path), call.args).view,
+            **diagnosis.constraint,
+        }
         for name, is_out in (("minimum", lt), ("maximum", gt)):
             limit = _number(bounds.get(name, diagnosis.captures.get(name)))
             if limit is not None and is_out(before, limit):

@@ -46,7 +46,7 @@ class Primitive:
         written = look(call, pointer(*keys))
         if written is ABSENT:
             return GiveUp("there is no value where the error points")
-        slot = Slot.of(context.schema).at(keys)
+        slot = context.place(call).at(keys, call.args)
         wanted = Slot({**slot.view, **self.demand(slot, diagnosis)}, slot.root, slot.name)
         if wanted.accepts(written):
             return GiveUp("the value fits already")

@@ -2,27 +2,30 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import TooLargeError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
+from selfcorrect.schema.slot import Slot
 from selfcorrect.text import names_secret
 
 MAX_WRONG: Final = 1_000
 """Problems beyond which arguments are refused as a whole: no work is done for each of them."""
 _LISTED: Final = 200
 """Problems that become findings; the others are counted."""
+_Ranked: TypeAlias = tuple[int, Finding]
+"""A finding behind its rank."""
 
 
-def findings_of(errors: Iterable[Any]) -> list[Finding]:
-    """Return one finding for each place where jsonschema-rs found an error.
+def findings_of(args: JsonObject, slot: Slot) -> list[Finding]:
+    """Return one finding for each place where arguments do not fit.
 
     Raises:
         TooLargeError: If more is wrong than is looked at.
     """
-    found = list(islice(chain.from_iterable(map(_rank, errors)), MAX_WRONG + 1))
+    found = list(islice(_errors(args, slot, ()), MAX_WRONG + 1))
     if len(found) > MAX_WRONG:
         raise TooLargeError(f"the arguments have more than {MAX_WRONG} problems")
     best: dict[str, tuple[int, Finding]] = {}
@@ -62,8 +65,7 @@ def must(code: str, value: JSON) -> str:
         ordered = sorted(names, key=lambda name: name == "null")
         return f"must be {' or '.join(_TYPES.get(name, str(name)) for name in ordered)}"
     if code in ("anyOf", "oneOf"):
-        unique = list(dict.fromkeys(value))
-        return f"must be {' or '.join(unique)}" if unique else "must fit exactly one alternative"
+        return f"must be {' or '.join(value)}" if value else "must fit exactly one alternative"
     if code == "enum":
         listed = value if isinstance(value, list) else [value]
         options = [_quote(item) for item in listed[:20]]
@@ -77,12 +79,24 @@ def must(code: str, value: JSON) -> str:
     return sentence.removesuffix("s") if value == 1 and code[3:] in _COUNTED else sentence
 
 
-def _rank(error: Any) -> Iterator[tuple[int, Finding]]:
+def _errors(value: JSON, slot: Slot, place: Sequence[str | int]) -> Iterator[_Ranked]:
+    """Yield what is wrong with the value at a place."""
+    for error in slot.validator.iter_errors(value):
+        yield from _rank(error, slot, place)
+
+
+def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranked]:
     """Yield an error of jsonschema-rs as findings: one for each missing or unknown key, else one.
 
     A low rank speaks for its place: a value of the wrong type is not also out of range.
+
+    Args:
+        error: The error.
+        slot: What was checked.
+        above: The keys that lead there.
     """
-    place, code, value = error.instance_path, error.kind.name, _value(error)
+    inner, code, value = error.instance_path, error.kind.name, _value(error)
+    place = [*above, *inner]
     if code in _OF_KEYS:
         for name in [value] if code == "required" else value:
             text = f"{_OF_KEYS[code]} `{_dot([*place, name])}`"
@@ -92,19 +106,27 @@ def _rank(error: Any) -> Iterator[tuple[int, Finding]]:
     branches = getattr(error.kind, "context", ())
     # One without an error fits: then more than one does.
     branches = branches if all(branches) else ()
-    alternatives = [each for each in branches if not _is_null(each, place)]
+    alternatives = [each for each in branches if not _is_null(each, inner)]
     if len(alternatives) == 1:
         for each in alternatives[0]:
-            yield from _rank(each)
+            yield from _rank(each, slot, above)
         return
     wanted = value
-    if code in ("anyOf", "oneOf"):
-        wanted = [_alternative(each, error) for each in alternatives]
+    if alternatives:
+        union = slot.at([*map(str, inner)])
+        meant = union.meant(error.instance)
+        if meant is not None and not meant.accepts(error.instance):
+            yield from _errors(error.instance, meant, place)
+            return
+        if union.tag is not None and isinstance(error.instance, dict):
+            yield _rank_tag(error.instance, union, place)
+            return
+        wanted = list(dict.fromkeys(_alternative(each) for each in union.branches))
     if code == "format":
         # "format" alone would send e-mail addresses and dates to one ladder.
         code = f"format.{value}"
     text = f"{_name(place)} {must(code, wanted)}"
-    if code == "type" or alternatives:
+    if code == "type" or (wanted and alternatives):
         # What stands under the name of a secret is not told back.
         shown = "its value" if names_secret(place) else _quote(error.instance)
         text += f"; {shown} is not"
@@ -134,13 +156,23 @@ def _is_null(branch: Iterable[Any], place: Sequence[object]) -> bool:
     )
 
 
-def _alternative(branch: Iterable[Any], union: Any) -> str:
+def _rank_tag(value: JsonObject, union: Slot, place: Sequence[str | int]) -> _Ranked:
+    """Return what is wrong with the argument that tells the objects of a union apart."""
+    name = union.tag[0] if union.tag else ""
+    tags = [*union.inner(name).choices]
+    path, shown = pointer(*place, name), _dot([*place, name])
+    if name not in value:
+        text = f"missing required argument `{shown}`"
+        return 0, own_finding("InvalidArgs", "required", text, path, True)
+    text = f"`{shown}` {must('enum', tags)}"
+    return 1, own_finding("InvalidArgs", "enum", text, path, tags)
+
+
+def _alternative(branch: Slot) -> str:
     """Say what an alternative of a union wants."""
-    for each in branch:
-        code = each.kind.name
-        if each.instance_path == union.instance_path and code in ("type", "enum", "const"):
-            return must(code, _value(each)).removeprefix("must be ")
-    return _TYPES[_type(union.instance)]
+    if keys := ", ".join(f"`{name}`" for name in islice(branch.properties, 20)):
+        return f"an object of {keys}"
+    return describe(branch.view) or "another value"
 
 
 _TYPES: Final = {
@@ -196,8 +228,3 @@ def _quote(value: JSON) -> str:
     short = value[:60] if isinstance(value, str) else value
     text = json.dumps(short, ensure_ascii=False, default=repr)
     return text if len(text) <= 60 and short == value else f"{text[:59]}…"
-
-
-def _type(value: JSON) -> str:
-    names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
-    return "null" if value is None else names.get(type(value), "object")

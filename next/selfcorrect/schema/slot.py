@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
-from urllib.parse import unquote
 
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
-from selfcorrect.pointer import find, keys_of
-from selfcorrect.schema.check import Validator, compile_schema
+from selfcorrect.pointer import find
+from selfcorrect.schema.normal import Root, normalize
+from selfcorrect.schema.validator import Validator, compile_schema
 
 _DEPTH: Final = 32
 """How many references lead from one place to its schema; a circle of them ends here."""
+
+_ROOT: Final = Root()
 
 
 class Slot:
@@ -20,7 +22,7 @@ class Slot:
 
     Args:
         schema: What the schema says of the place.
-        root: The whole schema, for references.
+        root: What it shares with the other places of its schema.
         name: The argument's name; empty for an item or the arguments themselves.
         required: Whether its object cannot do without it.
         is_item: Whether it is the place of an item of a list.
@@ -29,7 +31,7 @@ class Slot:
     def __init__(
         self,
         schema: Any,
-        root: JsonObject,
+        root: Root = _ROOT,
         name: str = "",
         *,
         required: bool = True,
@@ -50,20 +52,49 @@ class Slot:
         >>> slot.accepts({"n": 5}), slot.accepts({"n": "5"}), slot.accepts({"m": 5})
         (True, False, False)
         """
-        whole = close(schema)
-        return cls({"type": "object", **whole}, whole)
+        whole, root = normalize(schema)
+        return cls({"type": "object", **whole}, root)
 
-    def at(self, keys: Sequence[str]) -> Slot:
-        """Return the place inside this one; one that takes anything where there is none."""
+    def at(self, keys: Sequence[str], value: JSON = ABSENT) -> Slot:
+        """Return the place inside this one; one that takes anything where there is none.
+
+        Args:
+            keys: The keys that lead to it.
+            value: What stands here, for the branch of a union that it means.
+        """
         found: Slot = self
         for key in keys:
-            found = found._inner(key)
+            meant = None if value is ABSENT else found.meant(value)
+            found, value = (meant or found).inner(key), find(value, [key])
         return found
+
+    def meant(self, value: JSON) -> Slot | None:
+        """Return the branch of a union that a value means, though it need not fit; or None.
+
+        An object means the branch whose tag it holds, or else the one whose keys fit it best.
+        """
+        own = kind_of(value)
+        fitting = [each for each in self.branches if each.takes(own)]
+        if len(fitting) < 2 or own != "object":
+            return fitting[0] if len(fitting) == 1 else None
+        if self.tag is not None:
+            name, by_value = self.tag
+            return by_value.get(_plain_text(value.get(name)))
+        prices = [each.misfits(value) for each in fitting]
+        best = min(prices)
+        return fitting[prices.index(best)] if prices.count(best) == 1 else None
+
+    def misfits(self, value: JsonObject) -> tuple[int, int]:
+        """Count the keys that an object has too many, and those that it lacks."""
+        lacks = (each.required and name not in value for name, each in self.properties.items())
+        return len(value.keys() - self.properties.keys()), sum(lacks)
 
     def accepts(self, value: JSON) -> bool:
         """Say whether a value is valid here."""
         try:
-            return self.validator.is_valid(value)
+            # Of a union with a thousand branches no more is compiled than need be.
+            is_other = isinstance(value, str | dict | list) and not self.takes(kind_of(value))
+            return not is_other and self.validator.is_valid(value)
         except (ValueError, TypeError, OverflowError, RecursionError):
             return False
 
@@ -142,7 +173,27 @@ class Slot:
         found = [each for word in ("anyOf", "oneOf") for each in self.view.get(word) or ()]
         return tuple(Slot(each, self.root, self.name, required=self.required) for each in found)
 
-    def _inner(self, key: str) -> Slot:
+    @cached_property
+    def tag(self) -> tuple[str, Mapping[str, Slot]] | None:
+        """The argument whose listed value tells the objects of a union apart, and what it tells."""
+        objects = [each for each in self.branches if each.takes("object")]
+        for name in objects[0].properties if len(objects) > 1 else ():
+            tags = [
+                (_plain_text(choice), each)
+                for each in objects
+                for choice in (each.properties[name].choices if name in each.properties else ())
+            ]
+            by_value = dict(tags)
+            if len(by_value) == len(tags) and {*by_value.values()} == {*objects}:
+                return name, by_value
+        return None
+
+    def inner(self, key: str) -> Slot:
+        """Return the place under one key."""
+        if self.tag is not None and key == self.tag[0]:
+            slots = (each.properties[key] for each in self.tag[1].values())
+            every = dict.fromkeys(choice for each in slots for choice in each.choices)
+            return Slot({"enum": [*every]}, self.root, key)
         if key in self.properties:
             return self.properties[key]
         first = self.view.get("prefixItems", ())
@@ -159,41 +210,41 @@ class Slot:
         Raises:
             ValueError: If it is not a usable JSON Schema.
         """
-        stores = {word: self.root[word] for word in ("$defs", "definitions") if word in self.root}
         # Where the schema says nothing, or only yes or no, there is nothing to refer to.
-        own = {"not": {}} if self.schema is False else _mapping(self.schema)
-        return compile_schema({**stores, **own})
+        own = {"not": {}} if self.schema is False else dict(_mapping(self.schema))
+        stored = _definitions(own, self.root.definitions)
+        return compile_schema({**own, "$defs": stored} if stored else own, self.root.parts)
 
 
-def subschema(schema: JsonObject, keys: Sequence[str]) -> JsonObject:
-    """Return the schema of a place, references resolved; empty where there is none.
+def kind_of(value: JSON) -> str:
+    """Return the JSON type of a value.
 
-    Of a union with null, the other alternative counts.
-
-    >>> age = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
-    >>> subschema({"properties": {"people": {"items": age}}}, ["people", "0"])
-    {'type': 'integer'}
+    >>> kind_of(True), kind_of(5), kind_of({})
+    ('boolean', 'integer', 'object')
     """
-    return Slot(schema, schema).at(keys).view
+    names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
+    return "null" if value is None else names.get(type(value), "object")
 
 
-def close(schema: JsonObject) -> JsonDict:
-    """Return a schema that allows declared keys alone, where it does not speak of others.
-
-    A tool drops an unknown key in silence, so a misspelt one must not pass.
-    """
-    if "properties" not in schema or not _OPENS.isdisjoint(schema):
-        return dict(schema)
-    return {**schema, "additionalProperties": False}
+def _plain_text(value: JSON) -> str:
+    return str(value).strip().lower()
 
 
-_OPENS: Final = frozenset(
-    {
-        *("additionalProperties", "unevaluatedProperties", "patternProperties"),
-        *("allOf", "anyOf", "oneOf", "$ref", "if"),
-    }
-)
-"""Keywords that speak of keys which `properties` does not name."""
+def _definitions(schema: JsonObject, stored: JsonObject) -> JsonDict:
+    """Return the definitions to which a schema leads."""
+    found: JsonDict = {}
+    todo: list[Any] = [schema] if stored else []
+    while todo:
+        each = todo.pop()
+        if isinstance(each, Mapping):
+            name = str(each.get("$ref", "")).removeprefix("#/$defs/")
+            if name in stored and name not in found:
+                found[name] = stored[name]
+                todo.append(stored[name])
+            todo += each.values()
+        elif isinstance(each, list):
+            todo += each
+    return found
 
 
 def _kinds_of(branches: Sequence[Slot]) -> frozenset[str]:
@@ -202,17 +253,20 @@ def _kinds_of(branches: Sequence[Slot]) -> frozenset[str]:
     return frozenset().union(*kinds) if all(kinds) else frozenset()
 
 
-def _plain(schema: Any, root: JsonObject, depth: int) -> JsonObject:
+def _plain(schema: Any, root: Root, depth: int) -> JsonObject:
     """Return a schema without `$ref`, `allOf` and the null of a union."""
     here: JsonDict = dict(_mapping(schema))
     if depth == 0:
         return {}
     if "$ref" in here:
-        here = {**_mapping(_target(root, here.pop("$ref"))), **here}
+        name = str(here.pop("$ref")).removeprefix("#/$defs/")
+        here = {**_mapping(root.definitions.get(name)), **here}
         return _plain(here, root, depth - 1)
     for part in here.pop("allOf", ()):
         more = _plain(part, root, depth - 1)
-        both = {**_mapping(more.get("properties")), **_mapping(here.get("properties"))}
+        theirs, ours = _mapping(more.get("properties")), _mapping(here.get("properties"))
+        both = {**theirs, **{name: each for name, each in ours.items() if each is not True}}
+        both = {**ours, **both}
         here = {**more, **here, **({"properties": both} if both else {})}
     for union in ("anyOf", "oneOf"):
         others = [each for each in here.get(union, ()) if _mapping(each).get("type") != "null"]
@@ -220,12 +274,6 @@ def _plain(schema: Any, root: JsonObject, depth: int) -> JsonObject:
             del here[union]
             return _plain({**_mapping(others[0]), **here}, root, depth - 1)
     return here
-
-
-def _target(schema: JsonObject, reference: object) -> Any:
-    """Return what a local `$ref` points to, or None; anchors, such as "#name", are not resolved."""
-    keys = keys_of(unquote(str(reference)), "#")
-    return find(schema, keys) if keys or reference == "#" else None
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -14,8 +14,9 @@ from selfcorrect.errors import ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
 from selfcorrect.model import JSON, Finding, JsonDict, JsonObject
 from selfcorrect.names import same_words
-from selfcorrect.schema.check import Validator, check_arguments
+from selfcorrect.schema.check import check_arguments
 from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.validator import find_fault
 from selfcorrect.strategy_map.document import ToolEffect
 
 
@@ -90,12 +91,24 @@ class ToolSpec:
 
     @property
     def slot(self) -> Slot:
-        """The schema of the arguments as places."""
+        """The schema of the arguments as places.
+
+        Raises:
+            ToolDefinitionError: If the schema is unusable.
+        """
         return self._slot
 
     @cached_property
     def _slot(self) -> Slot:
-        return Slot.of(self.parameters)
+        try:
+            found = Slot.of(self.parameters)
+            _ = found.validator  # compiles the schema
+        except (ValueError, TypeError, RecursionError) as error:
+            why = find_fault(self.parameters) or f"{error!s:.400}"
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: the schema of its arguments is unusable: {why}"
+            ) from None
+        return found
 
     @classmethod
     def from_function(cls, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> ToolSpec:
@@ -156,7 +169,7 @@ class ToolSpec:
 
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments."""
-        return check_arguments(self.strip(args), self.validator)
+        return check_arguments(self.strip(args), self.slot)
 
     def strip(self, args: JSON) -> JSON:
         """Return arguments without the key that only the runtime fills in."""
@@ -167,20 +180,6 @@ class ToolSpec:
     def fill(self, args: JsonObject, key: str = "0" * 32) -> JsonObject:
         """Return arguments as the tool gets them: the key is the runtime's, whoever wrote one."""
         return {**self.strip(args), KEY: key} if self.takes_key else args
-
-    @property
-    def validator(self) -> Validator:
-        """What checks the arguments.
-
-        Raises:
-            ToolDefinitionError: If the schema is unusable.
-        """
-        try:
-            return self.slot.validator
-        except (ValueError, RecursionError) as error:
-            raise ToolDefinitionError(
-                f"tool {self.name!r}: the schema of its arguments is unusable: {error!s:.400}"
-            ) from None
 
 
 def _home_of(call: Any) -> str:
@@ -226,7 +225,7 @@ def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> di
         spec = _with_effect(_spec_of(item), effects)
         if spec.name in found:
             raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
-        _ = spec.validator  # compiles the schema
+        _ = spec.slot  # compiles the schema
         found[spec.name] = spec
     return found
 

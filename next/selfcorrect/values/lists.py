@@ -27,7 +27,7 @@ def read_list(value: JSON, slot: Slot) -> Iterator[Reading]:
             yield Reading(value[0], Safety.INFERRED, "unwrap-list")
     # A text in the place of an item is an item: it is no list in a list.
     elif "array" in slot.kinds and not slot.is_item:
-        item = slot.item or Slot({}, {})
+        item = slot.item or Slot({})
         # `none` is an item only where it is listed.
         if not says_nothing(value) or value in item.choices:
             yield from _into_list(value, item)

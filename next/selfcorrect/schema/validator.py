@@ -1,0 +1,119 @@
+"""Compiles a JSON Schema, formats included, into what checks values against it.
+
+A reference to another document is never fetched, and patterns are matched in bounded time: a
+pattern comes from a tool's server, the text from a model.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from json import dumps, loads
+from typing import Any, Final, Protocol
+
+from selfcorrect.errors import TooLargeError
+from selfcorrect.model import JsonObject
+
+
+class Validator(Protocol):
+    """Says whether a value fits a schema, and what is wrong with it."""
+
+    def is_valid(self, instance: Any) -> bool:
+        """Say whether a value fits."""
+        ...
+
+    def iter_errors(self, instance: Any) -> Iterator[Any]:
+        """Yield everything that is wrong with a value."""
+        ...
+
+
+def compile_schema(schema: JsonObject, parts: int = 1) -> Validator:
+    """Return the validator of a schema.
+
+    Args:
+        schema: The schema.
+        parts: Parts of its largest place.
+
+    Raises:
+        ValueError: If it is not a usable JSON Schema.
+    """
+    return _compile(dumps(schema, default=str), parts)
+
+
+@lru_cache(maxsize=512)
+def _compile(schema: str, parts: int) -> Validator:
+    import jsonschema_rs as library
+
+    plain, longest = loads(schema), None
+    if "pattern" in schema:
+        from selfcorrect.schema.patterns import longest_text
+
+        longest = longest_text(plain)
+
+    def build(options: Any) -> Validator:
+        made: Validator = library.validator_for(
+            plain, validate_formats=True, retriever=_refuse, pattern_options=options
+        )
+        return _Bounded(made, longest, parts) if longest or parts > _FEW else made
+
+    try:
+        return build(library.RegexOptions())
+    except ValueError:
+        try:
+            return build(library.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
+        except ValueError as error:
+            raise ValueError(getattr(error, "message", str(error))) from None
+
+
+def find_fault(schema: JsonObject) -> str:
+    """Say where a schema is not a JSON Schema, and why; nothing where it is one.
+
+    >>> find_fault({"properties": {"n": {"type": "numbr"}}}).partition(" is not ")[0]
+    "$.properties.n.type: 'numbr'"
+    """
+    from jsonschema.exceptions import best_match
+    from jsonschema.validators import Draft202012Validator, validator_for
+
+    try:
+        kind = validator_for(schema, default=Draft202012Validator)
+        found = best_match(kind(kind.META_SCHEMA).iter_errors(schema))
+    except Exception:  # it is too deep, or not even a mapping of texts
+        return ""
+    return "" if found is None else f"{found.json_path}: {found.message:.200}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounded:
+    """A validator that takes values up to a length."""
+
+    whole: Validator
+    longest: int | None
+    parts: int
+
+    def is_valid(self, instance: Any) -> bool:
+        if self.longest is not None:
+            _check_length(instance, self.longest, "patterns")
+        return self.whole.is_valid(instance)
+
+    def iter_errors(self, instance: Any) -> Iterator[Any]:
+        # What is wrong is told for each part, with the value.
+        _check_length(instance, _MOST_TOLD // self.parts, "alternatives")
+        return self.whole.iter_errors(instance)
+
+
+def _check_length(instance: Any, longest: int, why: str) -> None:
+    if len(dumps(instance, ensure_ascii=False)) > longest:
+        raise TooLargeError(
+            f"the arguments have more than {longest} characters, too many for the {why} of this "
+            "tool's schema"
+        )
+
+
+_FEW: Final = 10
+_MOST_TOLD: Final = 4_000_000
+"""Characters times parts of a place that are told of."""
+_BACKTRACKS: Final = 10_000
+"""Steps of a pattern that a linear engine cannot take, such as one that looks ahead."""
+
+
+def _refuse(uri: str) -> Any:
+    raise ValueError(f"a reference to another document is not fetched: {uri}")
