@@ -184,7 +184,9 @@ class AskHandler:
             args = strict_json(value) if isinstance(value, str) else value
             if isinstance(args, Mapping):
                 before = request.raw or dict(request.arguments)
-                change = Change(ARGS, before, dict(args), Safety.HUMAN, "the tool's fixer")
+                # A function is the deployment's code; behind anything else a model may answer.
+                safety = Safety.MODEL if hasattr(fix.fixer, "invoke") else Safety.INFERRED
+                change = Change(ARGS, before, dict(args), safety, "the tool's fixer")
                 return Changed(change)
             last = f"{value!r:.80} is no JSON object"
             if isinstance(fault, InvalidArgs) and self.handler.deserialization_error is not None:

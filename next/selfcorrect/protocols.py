@@ -1,11 +1,12 @@
 """What a strategy sees, and what can be swapped: a node, a ledger, a clock."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
 from selfcorrect.effects.again import Record, Verdict
-from selfcorrect.model import JSON, Call, JsonObject
+from selfcorrect.effects.effect import acts
+from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject
 from selfcorrect.models.port import ModelPort
 from selfcorrect.names import same_words
 from selfcorrect.schema.slot import Slot
@@ -65,6 +66,12 @@ class RepairContext:
     model: ModelPort | None = None
     error: BaseException | None = None
     reader: Callable[[str, str | None], Any] | None = None
+
+    def trust(self, diagnosis: Diagnosis) -> Diagnosis:
+        """Return what may make a value: an error's words only for tools that read."""
+        if not acts(self.effect) or not OWN.isdisjoint(diagnosis.types):
+            return diagnosis
+        return replace(diagnosis, text="", constraint={}, captures={})
 
     def place(self, call: Call) -> Slot:
         """Return the place of the arguments of a call."""

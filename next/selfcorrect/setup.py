@@ -10,15 +10,13 @@ from pydantic import ValidationError
 
 from selfcorrect.context import RunContext, SystemTime
 from selfcorrect.errors import GraphSetupError, unknown_name
-from selfcorrect.handlers import OnError
+from selfcorrect.handlers import DEFAULTS, OnError
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JsonObject, Safety
 from selfcorrect.nodes.diagnose import diagnose
 from selfcorrect.nodes.execute import execute, unfit
 from selfcorrect.nodes.plan import plan
-from selfcorrect.nodes.repair import repair
-from selfcorrect.nodes.report_failure import report_failure
 from selfcorrect.nodes.retry import retry
 from selfcorrect.nodes.select_strategy import select_strategy
 from selfcorrect.nodes.validate import validate
@@ -27,10 +25,25 @@ from selfcorrect.policies.safety import DEFAULT_CLASSES, SafetyPolicy
 from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, Node
 from selfcorrect.routing import Table, build_table, edge_name
-from selfcorrect.state import STATE_KEYS, CorrectionState
+from selfcorrect.state import STATE_KEYS, CorrectionState, Update
 from selfcorrect.strategy_map.merge import nearest
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
+
+
+async def repair(state: CorrectionState, context: RunContext) -> Update:
+    """Load the node when a call first comes to it: a healthy one never does."""
+    from selfcorrect.nodes.repair import repair as node
+
+    return await node(state, context)
+
+
+async def report_failure(state: CorrectionState, context: RunContext) -> Update:
+    """Load the node when a run first fails."""
+    from selfcorrect.nodes.report_failure import report_failure as node
+
+    return await node(state, context)
+
 
 SLOTS: Final[Mapping[str, tuple[str, Node]]] = {
     "planner": ("plan", plan),
@@ -172,11 +185,18 @@ def _check_first(guard: Node) -> Node:
 
 def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> RunContext:
     loaded = _map(given.get("strategies"))
+    by_name = collect_tools(tools, loaded.effects)
+    # To pass a model is consent to its changes, and so is a handler, whose fixer may be one.
+    handlers = [given.get("on_error"), *(tool.on_error for tool in by_name.values())]
+    consents = "model" in given or any(handlers) or bool(DEFAULTS)
+    classes = DEFAULT_CLASSES | ({Safety.MODEL} if consents else set())
+    # Unless the map says which classes run.
+    classes = classes if loaded.policy.allow is None else frozenset(loaded.policy.allow)
     return RunContext(
-        collect_tools(tools, loaded.effects),
+        by_name,
         loaded,
         _limits(given.get("limits", {}), loaded),
-        SafetyPolicy(_classes(given, loaded), tuple(loaded.policy.sensitive or ())),
+        SafetyPolicy(classes, tuple(loaded.policy.sensitive or ())),
         given.get("policy") or ToolErrorPolicy(),
         given.get("ledger") or MemoryLedger(),
         given.get("model"),
@@ -192,13 +212,6 @@ def _map(source: StrategyMap | str | Path | None) -> StrategyMap:
     if isinstance(source, StrategyMap):
         return source
     return load_default() if source is None else StrategyMap.load(source)
-
-
-def _classes(given: JsonObject, loaded: StrategyMap) -> frozenset[Safety]:
-    if loaded.policy.allow is not None:
-        return frozenset(loaded.policy.allow)
-    # Passing a model is consent to its changes, unless the map says which classes run.
-    return DEFAULT_CLASSES | ({Safety.MODEL} if "model" in given else set())
 
 
 def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:

@@ -125,21 +125,32 @@ def test_a_lost_call_of_a_tool_that_acts_never_runs_again(effect, error):
 
 
 def test_a_refusal_of_a_tool_that_acts_ends_with_the_repaired_call_as_a_proposal():
-    error = ValueError("Value for 'q' must be one of ['economy', 'business']")
+    error = ValueError("Invalid date format for 'q'")
     tool = Tool(error, effect="mutating", schema={"q": TEXT})
-    failure = run(tool, {"q": "Business"})["failure"]
+    failure = run(tool, {"q": "Oct 26, 2026"})["failure"]
     assert len(tool.ran) == 1
     assert failure["reason"] == "refused"
-    assert failure["proposal"] == {"name": "t", "args": {"q": "business"}}
+    assert failure["proposal"] == {"name": "t", "args": {"q": "2026-10-26"}}
 
 
 @pytest.mark.parametrize("more", [{"atomic": True}, {}])
 def test_what_was_not_done_is_repaired_and_repeated(more):
-    text = "Value for 'q' must be one of ['economy', 'business']"
+    text = "Invalid date format for 'q'"
     error = ValueError(text) if more else NotDone(text)
     tool = Tool(error, effect="mutating", schema={"q": TEXT}, **more)
-    assert run(tool, {"q": "Business"})["result"] == "ok"
-    assert [each["q"] for each in tool.ran] == ["Business", "business"]
+    assert run(tool, {"q": "Oct 26, 2026"})["result"] == "ok"
+    assert [each["q"] for each in tool.ran] == ["Oct 26, 2026", "2026-10-26"]
+
+
+@pytest.mark.parametrize(("effect", "last"), [("read_only", "business"), (None, "Business")])
+def test_an_error_names_a_value_for_tools_that_read_only(effect, last):
+    tool = Tool(
+        NotDone("Value for 'q' must be one of ['economy', 'business']"),
+        effect=effect,
+        schema={"q": TEXT},
+    )
+    run(tool, {"q": "Business"})
+    assert tool.ran[-1]["q"] == last
 
 
 def test_a_wait_that_the_service_asks_for_is_a_floor():

@@ -29,7 +29,8 @@ class AdjustDate:
         wanted = _day(look(call, diagnosis.path))
         if wanted is None:
             return GiveUp("there is no date where the error points")
-        offered = self.available(call) if self.available else _DAY.findall(diagnosis.text)
+        told = context.trust(diagnosis).text
+        offered = self.available(call) if self.available else _DAY.findall(told)
         days = {day for each in offered if (day := _day(each)) is not None} - {wanted}
         near = [(away, day) for day in days if (away := abs(day - wanted).days) <= self.within_days]
         if not near:

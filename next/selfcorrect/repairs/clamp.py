@@ -17,12 +17,11 @@ class Clamp:
         before = look(call, diagnosis.path)
         if not isinstance(before, int | float) or isinstance(before, bool):
             return GiveUp("there is no number where the error points")
-        bounds = {
-            **context.place(call).at(keys_of(diagnosis.path), call.args).view,
-            **diagnosis.constraint,
-        }
+        told, place = context.trust(diagnosis), context.place(call)
+        place = place.at(keys_of(diagnosis.path), call.args)
+        bounds = {**place.view, **told.constraint}
         for name, is_out in (("minimum", lt), ("maximum", gt)):
-            limit = _number(bounds.get(name, diagnosis.captures.get(name)))
+            limit = _number(bounds.get(name, told.captures.get(name)))
             if limit is not None and is_out(before, limit):
                 change = Change(diagnosis.path, before, limit, Safety.LOSSY, f"the {name}")
                 return Changed(change)

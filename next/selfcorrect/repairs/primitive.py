@@ -47,7 +47,8 @@ class Primitive:
         if written is ABSENT:
             return GiveUp("there is no value where the error points")
         slot = context.place(call).at(keys, call.args)
-        wanted = Slot({**slot.view, **self.demand(slot, diagnosis)}, slot.root, slot.name)
+        asked = self.demand(slot, context.trust(diagnosis))
+        wanted = Slot({**slot.view, **asked}, slot.root, slot.name)
         if wanted.accepts(written):
             return GiveUp("the value fits already")
         tool = context.tools.get(call.name)
