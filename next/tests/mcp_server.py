@@ -48,12 +48,13 @@ def listed(name):
 
 
 TOOLS = [listed(name) for name in (*ANSWERS, *HINTS, "silent", "dies")]
+ODD = {"name": "odd", "description": "odd", "inputSchema": {"type": "object", "allOf": "any"}}
 
 
 def page(cursor):
     at = int(cursor or 0)
-    if PAGES == "all":
-        return {"tools": TOOLS}
+    if PAGES in ("all", "odd"):
+        return {"tools": [*([ODD] if PAGES == "odd" else []), *TOOLS]}
     shown = {"tools": TOOLS[at : at + 5] if PAGES == "pages" else TOOLS[:1]}
     more = {"pages": at + 5 < len(TOOLS), "endless": True, "same": True}[PAGES]
     following = "1" if PAGES == "same" else str(at + 5)

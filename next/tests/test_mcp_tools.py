@@ -180,3 +180,21 @@ def test_a_tool_that_claims_to_read_is_not_called_again_after_a_lost_call(served
     answers, _ = served(agent_calls(lose, "claims", "claims"))
     assert [each.status for each in answers] == ["error", "error"]
     assert len(ran) == 1
+
+
+@pytest.mark.parametrize("adapt", [None, adapter_tools, lambda tools: tools])
+def test_an_odd_schema_takes_away_its_own_tool_only(served, adapt):
+    async def use(session):
+        if adapt is None:
+            return [tool.name for tool in await session_tools(session)]
+        tools = adapt(await load_mcp_tools(session))
+        model = ScriptedModel([tool_call("an_object", q="1"), "done"])
+        agent = create_agent(model, tools, middleware=[SelfCorrection()])
+        out = await agent.ainvoke({"messages": "x"})
+        assert out["messages"][-2].status == "success"
+        return [each["function"]["name"] for each in model.bound_tools]
+
+    with pytest.warns(RuntimeWarning, match="left out: tool 'odd': the schema .* is unusable"):
+        names, _ = served(use, "odd")
+    assert "an_object" in names
+    assert "odd" not in names

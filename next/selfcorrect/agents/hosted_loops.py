@@ -18,7 +18,7 @@ from selfcorrect.graph import CHECKPOINTER, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.setup import Loop, Options, build_loop
 from selfcorrect.strategy_map.strategy_map import StrategyMap
-from selfcorrect.tools.spec import collect_tools
+from selfcorrect.tools.spec import collect_tools, is_usable
 
 _MAX_TOOL_SETS: Final = 64
 _FORGETS: Final = (
@@ -127,7 +127,7 @@ class HostedLoops:
 
     def _with_tools(self, tools: Sequence[BaseTool], *, is_async: bool) -> Loop:
         context = self._loop.context
-        specs = [spec_of(tool, is_async=is_async) for tool in tools]
+        specs = filter(is_usable, (spec_of(tool, is_async=is_async) for tool in tools))
         found = collect_tools(specs, {**self._effects, **context.map.effects})
         return replace(self._loop, context=replace(context, tools=found, answer=_answer))
 

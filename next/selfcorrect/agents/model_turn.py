@@ -61,7 +61,7 @@ async def take_turn(
     scope = loops.lasting_scope(request.runtime, get_config().get("configurable") or {})
     known_thread = await with_known_answers(request.messages, loop.context, scope)
     asked = prepare(request.override(messages=known_thread), renewed, run)
-    asked = _without_keys(asked, loop)
+    asked = _show_tools(asked, loop)
     if (objection := object_to_repeats(messages)) and run.may_ask(objection):
         asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
     may_object, left = True, MOST_ASKS
@@ -87,18 +87,17 @@ async def take_turn(
     return _respond(replace(response, result=result), update | known)
 
 
-def _without_keys(request: ModelRequest[Any], loop: Loop) -> ModelRequest[Any]:
-    """Return the request without the arguments that only the runtime fills in."""
+def _show_tools(request: ModelRequest[Any], loop: Loop) -> ModelRequest[Any]:
+    """Return the request with usable tools, and the arguments that the runtime does not fill in."""
     specs = loop.context.tools
-    if not any(each.takes_key for each in specs.values()):
-        return request
-    shown = [
-        each.model_copy(update={"args_schema": {**specs[each.name].parameters}})
-        if isinstance(each, BaseTool) and specs[each.name].takes_key
-        else each
-        for each in request.tools
-    ]
-    return request.override(tools=shown)
+    shown: list[BaseTool | JsonDict] = []
+    for each in request.tools:
+        if not isinstance(each, BaseTool):
+            shown.append(each)
+        elif (spec := specs.get(each.name)) is not None:
+            schema = {"args_schema": {**spec.parameters}}
+            shown.append(each.model_copy(update=schema) if spec.takes_key else each)
+    return request if shown == request.tools else request.override(tools=shown)
 
 
 def _read(

@@ -159,7 +159,7 @@ def _branch(value: JSON, place: Slot) -> Slot:
 def _read(text: str, place: Slot) -> Any:
     """Return the number, instant or id that a text writes; the text itself where it is a text."""
     is_number = place.kinds and place.kinds <= _NUMBERS
-    read: Any = Decimal if is_number else _FORMATS.get(place.format)
+    read: Any = Decimal if is_number else _FORMATS.get(place.format.removeprefix("naive-"))
     # Python cuts off what is finer than a microsecond.
     if read is None or _FINE.search(text):
         return text

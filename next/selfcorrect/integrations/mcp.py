@@ -11,7 +11,7 @@ from typing import Any, Final
 from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.model import JSON, JsonDict, JsonObject
-from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec
+from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec, is_usable
 
 _MOST_PAGES: Final = 100
 _SHOWN: Final = ("name", "description", "inputSchema")
@@ -40,10 +40,12 @@ async def session_tools(
         seconds: How long one call may take; a call that takes longer is lost.
         trust: Whether the annotations of the server count as effects.
 
+    A tool whose schema cannot be read is left out, with a warning.
+
     Raises:
-        ToolDefinitionError: If a schema is unusable, or the list of tools does not end.
+        ToolDefinitionError: If the list of tools does not end.
     """
-    return [
+    specs = [
         ToolSpec.from_schema(
             {key: tool[key] for key in _SHOWN if key in tool},
             _caller(session, tool["name"]),
@@ -52,10 +54,13 @@ async def session_tools(
         )
         for tool in await _list_tools(session)
     ]
+    return [*filter(is_usable, specs)]
 
 
 def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
     """Return copies of the tools of langchain-mcp-adapters, for agents, tool nodes and graphs.
+
+    A tool whose schema cannot be read is left out, with a warning.
 
     Args:
         tools: What `load_mcp_tools` or `MultiServerMCPClient.get_tools` returned.
@@ -69,7 +74,8 @@ def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
     >>> [tool.metadata for tool in adapter_tools([listed], trust=True)]
     [{'effect': 'read_only'}]
     """
-    return [_with_effect(tool, trust=trust) for tool in tools]
+    usable = (tool for tool in tools if is_usable(ToolSpec.from_langchain(tool)))
+    return [_with_effect(tool, trust=trust) for tool in usable]
 
 
 async def _list_tools(session: Any) -> list[JsonDict]:

@@ -124,7 +124,7 @@ def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranke
         wanted = list(dict.fromkeys(_alternative(each) for each in union.branches))
     if code == "format":
         # "format" alone would send e-mail addresses and dates to one ladder.
-        code = f"format.{value}"
+        code = f"format.{str(value).removeprefix('naive-')}"
     text = f"{_name(place)} {must(code, wanted)}"
     if code == "type" or (wanted and alternatives):
         # What stands under the name of a secret is not told back.
@@ -204,8 +204,11 @@ _SENTENCES: Final = {
 _COUNTED: Final = ("Length", "Items", "Properties")
 _EXAMPLES: Final = {
     "date": "a date such as 2026-10-26",
-    "date-time": "a date and time such as 2026-10-26T09:30:00Z",
-    "time": "a time such as 09:30:00Z",
+    # An example with an offset would make a model invent one.
+    "date-time": "a date and time with the UTC offset that is meant (YYYY-MM-DDThh:mm:ss±hh:mm)",
+    "time": "a time with the UTC offset that is meant (hh:mm:ss±hh:mm)",
+    "naive-date-time": "a date and time such as 2026-10-26T09:30:00",
+    "naive-time": "a time such as 09:30:00",
     "duration": "a duration such as P3DT4H",
     "email": "an e-mail address such as ann@example.com",
     "uri": "a URI such as https://example.com/page",

@@ -4,9 +4,11 @@ A reference to another document is never fetched, and patterns are matched in bo
 pattern comes from a tool's server, the text from a model.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from datetime import datetime, time
+from functools import lru_cache, partial
 from json import dumps, loads
 from typing import Any, Final, Protocol
 
@@ -51,7 +53,11 @@ def _compile(schema: str, parts: int) -> Validator:
 
     def build(options: Any) -> Validator:
         made: Validator = library.validator_for(
-            plain, validate_formats=True, retriever=_refuse, pattern_options=options
+            plain,
+            validate_formats=True,
+            formats=_FORMATS,
+            retriever=_refuse,
+            pattern_options=options,
         )
         return _Bounded(made, longest, parts) if longest or parts > _FEW else made
 
@@ -111,6 +117,23 @@ def _check_length(instance: Any, longest: int, why: str) -> None:
 _FEW: Final = 10
 _MOST_TOLD: Final = 4_000_000
 """Characters times parts of a place that are told of."""
+
+
+def _is_time(kind: type[datetime | time], text: str) -> bool:
+    try:
+        return _TIME.fullmatch(text) is not None and bool(kind.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+_TIME: Final = re.compile(
+    r"(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?", re.ASCII
+)
+_FORMATS: Final[dict[str, Any]] = {
+    "naive-date-time": partial(_is_time, datetime),
+    "naive-time": partial(_is_time, time),
+}
+"""Times whose offset may be missing: those of JSON Schema need one."""
 _BACKTRACKS: Final = 10_000
 """Steps of a pattern that a linear engine cannot take, such as one that looks ahead."""
 

@@ -3,22 +3,38 @@
 import inspect
 from collections.abc import Callable
 from functools import partial, wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 from selfcorrect.errors import ArgumentsError, ToolDefinitionError
 from selfcorrect.model import JsonDict
 
 
-def signature_of(
-    fn: Callable[..., Any], name: str
-) -> tuple[JsonDict, Callable[..., Any], Callable[[JsonDict], Any]]:
-    """Return the schema of a function's arguments, the function as one of JSON, and the way there.
+class Signature(NamedTuple):
+    """A function as a tool.
+
+    Attributes:
+        parameters: The JSON Schema of its arguments.
+        own: The same, as far as its types take more.
+        call: The function, of JSON arguments.
+        bind: Turns JSON arguments into those of the function.
+    """
+
+    parameters: JsonDict
+    own: JsonDict
+    call: Callable[..., Any]
+    bind: Callable[[JsonDict], Any]
+
+
+def signature_of(fn: Callable[..., Any], name: str) -> Signature:
+    """Return a function as a tool.
 
     Raises:
         ToolDefinitionError: If an annotation has no JSON Schema.
     """
     from pydantic import PydanticUserError, TypeAdapter, ValidationError
     from pydantic_core import ArgsKwargs
+
+    from selfcorrect.tools.own_schema import OwnSchema
 
     is_plain = inspect.isroutine(fn) or isinstance(fn, partial)
     caller: Any = type(fn).__call__
@@ -33,6 +49,7 @@ def signature_of(
         twin.__wrapped__ = target
         adapter: TypeAdapter[Any] = TypeAdapter(twin)
         schema = adapter.json_schema()
+        own = adapter.json_schema(schema_generator=OwnSchema)
     except (PydanticUserError, NameError, TypeError) as error:
         raise ToolDefinitionError(
             f"tool {name!r}: an annotation has no JSON Schema: {error!s:.300}"
@@ -56,4 +73,4 @@ def signature_of(
 
     made: Any = acall if inspect.iscoroutinefunction(target) else call
     made.__wrapped__ = fn
-    return schema, made, bind
+    return Signature(schema, own, made, bind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
@@ -52,6 +53,7 @@ class ToolSpec:
         receipt: The key of a result, or a function of it, that shows that the call was done.
         fails: Says of a returned value whether it is an error.
         home: The top-level package of the tool's own code.
+        own: The schema of its own Python types, where they take more than `parameters` says.
         bind: Turns JSON arguments into the values that its function gets, or raises; None: only
             the schema is known.
         takes_key: Whether it has the argument `idempotency_key`, which the runtime fills in: one
@@ -72,6 +74,7 @@ class ToolSpec:
     receipt: str | Callable[[Any], Any] | None = None
     fails: Callable[[Any], bool] | None = None
     home: str = ""
+    own: JsonObject | None = None
     bind: Callable[[JsonDict], Any] | None = None
     takes_key: bool = False
 
@@ -101,7 +104,7 @@ class ToolSpec:
     @cached_property
     def _slot(self) -> Slot:
         try:
-            found = Slot.of(self.parameters)
+            found = Slot.of(_without_key(self.own or self.parameters))
             _ = found.validator  # compiles the schema
         except (ValueError, TypeError, RecursionError) as error:
             why = find_fault(self.parameters) or f"{error!s:.400}"
@@ -119,18 +122,27 @@ class ToolSpec:
         from selfcorrect.tools.function import signature_of
 
         name = str(options.get("name") or getattr(fn, "__name__", type(fn).__name__))
-        parameters, call, bind = signature_of(fn, name)
-        schema = {"name": name, "description": inspect.getdoc(fn), "parameters": parameters}
-        return replace(cls.from_schema(schema, call, **_with_metadata(fn, options)), bind=bind)
+        signature = signature_of(fn, name)
+        schema = {
+            "name": name,
+            "description": inspect.getdoc(fn),
+            "parameters": signature.parameters,
+        }
+        spec = cls.from_schema(schema, signature.call, **_with_metadata(fn, options))
+        return replace(spec, own=signature.own, bind=signature.bind)
 
     @classmethod
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
         """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
+        from selfcorrect.tools.own_schema import OwnSchema
+
         found = tool.tool_call_schema
-        parameters = found if isinstance(found, dict) else found.model_json_schema()
+        is_listed = isinstance(found, dict)
+        parameters = found if is_listed else found.model_json_schema()
+        own = None if is_listed else found.model_json_schema(schema_generator=OwnSchema)
         schema = {"name": tool.name, "description": tool.description, "parameters": parameters}
         spec = cls.from_schema(schema, _langchain_call(tool), **_with_metadata(tool, options))
-        return replace(spec, bind=getattr(found, "model_validate", None))
+        return replace(spec, own=own, bind=getattr(found, "model_validate", None))
 
     @classmethod
     def from_schema(
@@ -228,6 +240,19 @@ def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> di
         _ = spec.slot  # compiles the schema
         found[spec.name] = spec
     return found
+
+
+def is_usable(spec: ToolSpec) -> bool:
+    """Say whether the schema of a tool can be read; warn where it cannot.
+
+    One odd schema of a server takes away its own tool, never the others of the server.
+    """
+    try:
+        _ = spec.slot
+    except ToolDefinitionError as error:
+        warnings.warn(f"left out: {error}", RuntimeWarning, stacklevel=3)
+        return False
+    return True
 
 
 def _spec_of(item: Any) -> ToolSpec:
