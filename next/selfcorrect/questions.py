@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Final
 
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.state import CorrectionState
+from selfcorrect.state import CorrectionState, seen
 from selfcorrect.text import bound, release
 
 MAX_OPTIONS: Final = 50
@@ -31,7 +31,7 @@ def question_about(
         answers: What strategies answered in this round.
         doubts: The records for which the answer vouches: `key`, `outcome`, `about`.
     """
-    tried = [*state["tried"], *answers]
+    tried = [*seen(state["tried"]), *answers]
     # Another round may refuse the same changes again.
     refused = list({str(e["changes"]): e for e in tried if e["outcome"] == "refused"}.values())
     offered = [*options[:MAX_OPTIONS], *({"changes": each["changes"]} for each in refused[-3:])]

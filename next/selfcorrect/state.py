@@ -1,6 +1,6 @@
 """What a run carries from node to node: plain JSON only, so that any checkpointer can keep it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final, TypeAlias, TypedDict, get_type_hints
 
 from selfcorrect.errors import GraphSetupError
@@ -149,3 +149,12 @@ def new_run(state: CorrectionState, run: str) -> Update:
 def stop_run(reason: str, detail: str, **more: JSON) -> Update:
     """Return the update with which a node ends the run in the report."""
     return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}
+
+
+IDLE: Final = "idle"
+"""The outcome of a strategy that had nothing to look at: only the loop notes it."""
+
+
+def seen(tried: Iterable[JsonDict]) -> list[JsonDict]:
+    """Return the answers of strategies without those that had nothing to look at."""
+    return [each for each in tried if each["outcome"] != IDLE]

@@ -1,6 +1,7 @@
 """The pass over a whole call: keys, wrappers, unions, what is missing, and its bounds."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from kit import DATE, INTEGER, TEXT, Tool, run, with_rules
@@ -10,10 +11,10 @@ from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.arguments import repair_arguments
 from selfcorrect.schema.slot import Slot
-from selfcorrect.strategy_map.registry import BUILT_IN, bind
+from selfcorrect.strategy_map.registry import bind
+from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Allow
 
-EVERY = frozenset(BUILT_IN)
 UNASKED = frozenset({Safety.EXACT, Safety.INFERRED})
 PAY = {
     "properties": {"to": TEXT, "amount": INTEGER, "due_date": DATE, "note": TEXT},
@@ -28,11 +29,15 @@ BOTH = {
 }
 
 
-def repair(schema, args, *, acts=True, classes=UNASKED, **options):
+def repair(schema, args, *, acts=True, classes=UNASKED, words=None, **options):
     properties = schema.get("properties", schema)
     required = schema.get("required", []) if "properties" in schema else list(schema)
     slot = Slot.of({"properties": properties, "required": required})
-    found = repair_arguments(args, slot, Allow(EVERY, classes, acts, **options))
+    strategies = tuple(
+        replace(each, words=words or {}) if each.name == "rename-argument" else each
+        for each in EVERY
+    )
+    found = repair_arguments(args, slot, Allow(strategies, classes, acts, **options))
     # What is reported is what was done.
     assert apply(Call("t", args), found.changes).args == found.args
     return found
@@ -119,8 +124,8 @@ def test_a_default_fills_in_where_it_is_allowed_only():
 
 
 def test_a_synonym_comes_before_any_likeness():
-    tables = {"rename-argument": {"from": "origin", "date": "departure_date"}}
-    found = repair(TRIP, {"from": "LHR", "date": "2026-10-26", "seats": 1}, tables=tables)
+    words = {"from": "origin", "date": "departure_date"}
+    found = repair(TRIP, {"from": "LHR", "date": "2026-10-26", "seats": 1}, words=words)
     assert found.args == {"origin": "LHR", "departure_date": "2026-10-26", "seats": 1}
 
 

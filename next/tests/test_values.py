@@ -1,15 +1,16 @@
 """Readings of single values: what each means in a place, and what is refused."""
 
+from dataclasses import replace
+
 import pytest
 from kit import DATE, INTEGER, TEXT
 
 from selfcorrect.model import Safety
 from selfcorrect.repairs.arguments import repair_arguments
 from selfcorrect.schema.slot import Slot
-from selfcorrect.strategy_map.registry import BUILT_IN
+from selfcorrect.values.primitives import EVERY, PRIMITIVES
 from selfcorrect.values.readings import Allow
 
-EVERY = frozenset(BUILT_IN)
 UNASKED = frozenset({Safety.EXACT, Safety.INFERRED})
 NUMBER = {"type": "number"}
 BOOLEAN = {"type": "boolean"}
@@ -315,10 +316,11 @@ def test_a_negation_in_a_name_is_not_idle():
 def test_only_what_is_allowed_is_read():
     assert repair(INTEGER, "five", classes={Safety.EXACT}).problems
     slot = Slot.of({"properties": {"q": INTEGER}})
-    assert repair_arguments({"q": "5"}, slot, Allow(EVERY - {"convert-type"})).problems
+    others = tuple(each for each in EVERY if each.name != "convert-type")
+    assert repair_arguments({"q": "5"}, slot, Allow(others)).problems
 
 
 def test_a_synonym_of_a_listed_value_is_read():
     slot = Slot.of({"properties": {"q": CABIN}})
-    allow = Allow(EVERY, tables={"correct-enum": {"coach": "economy"}})
+    allow = Allow((replace(PRIMITIVES["correct-enum"], words={"coach": "economy"}),))
     assert repair_arguments({"q": "Coach"}, slot, allow).args == {"q": "economy"}

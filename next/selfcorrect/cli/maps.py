@@ -11,8 +11,9 @@ from selfcorrect.errors import MapError
 from selfcorrect.strategy_map.explain import explain
 from selfcorrect.strategy_map.lint import lint
 from selfcorrect.strategy_map.load import shipped_maps
-from selfcorrect.strategy_map.registry import BUILT_IN, NEEDS, built_in
+from selfcorrect.strategy_map.registry import BUILT_IN, built_in
 from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.values.primitives import PRIMITIVES
 
 
 def explain_error(options: argparse.Namespace) -> int:
@@ -43,7 +44,7 @@ def list_maps(_options: argparse.Namespace) -> int:
 
 def list_strategies(_options: argparse.Namespace) -> int:
     """List the built-in strategies: name, what each needs, what it does."""
-    rows = [(name, NEEDS.get(name, "nothing"), _summary(name)) for name in sorted(BUILT_IN)]
+    rows = [(name, needs, _summary(name)) for name, needs in sorted(BUILT_IN.items())]
     say_table(rows)
     return 0
 
@@ -55,6 +56,8 @@ def _comment(path: Path) -> str:
 
 
 def _summary(name: str) -> str:
+    if name in PRIMITIVES:
+        return PRIMITIVES[name].summary
     return (inspect.getdoc(built_in(name)) or "").partition("\n")[0]
 
 

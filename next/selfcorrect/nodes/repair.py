@@ -4,7 +4,7 @@ Strategies that read arguments share one pass over them, where the ladders list 
 others are asked one by one.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
@@ -32,8 +32,10 @@ from selfcorrect.nodes.round import (
 )
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.protocols import RepairContext
-from selfcorrect.state import CorrectionState, Update
+from selfcorrect.repairs.arguments import Problem, repair_arguments
+from selfcorrect.state import IDLE, CorrectionState, Update
 from selfcorrect.text import text_of
+from selfcorrect.values.readings import Allow
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
@@ -53,14 +55,15 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
     for ladder in ladders:
         if not ladder or ladder[0].is_helped(round_):
             continue
-        why = None if unmet is None else _why(ladder[0], unmet)
+        problems = unmet
         for rung in ladder:
             # Where the pass stopped, the ladder goes on with what cannot be part of it.
-            why = None if rung.reader is None else why
+            problems = None if rung.primitive is None else problems
             if (rung.strategy, fault_of(rung.diagnosis)) in refused or _is_spent(rung, round_):
                 continue
-            if why is not None:
-                round_ = note(round_, rung, "gave_up", why)
+            if problems is not None:
+                why = _why(rung, problems)
+                round_ = note(round_, rung, IDLE if why is None else "gave_up", why or "")
                 continue
             round_ = await _try(rung, round_)
             if round_.end is not None:
@@ -72,18 +75,14 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
 
 def _rewrite(
     ladders: Iterable[Sequence[Rung]], state: CorrectionState, context: RunContext, round_: Round
-) -> tuple[Round, Mapping[str, str] | None]:
+) -> tuple[Round, Sequence[Problem] | None]:
     """Run one pass over the arguments, with those of its strategies that stand first on ladders.
 
     Returns:
         The round, and why places do not fit yet; None where there was no pass.
     """
-    # A call that needs no repair loads nothing of this.
-    from selfcorrect.repairs.arguments import repair_arguments
-    from selfcorrect.values.readings import Allow
-
     tool = context.tools.get(round_.call.name)
-    heads = (takewhile(lambda rung: rung.reader is not None, each) for each in ladders)
+    heads = (takewhile(lambda rung: rung.primitive is not None, each) for each in ladders)
     rungs = [rung for head in heads for rung in head if not _is_spent(rung, round_)]
     if state["source"] != "schema" or tool is None or not rungs:
         return round_, None
@@ -91,17 +90,20 @@ def _rewrite(
     if not tool.acts:
         rules = {rung.diagnosis.rule for rung in rungs}
         allowed = allowed.union(*(context.map.rule(rule).allow for rule in rules))
-    readers = [rung.reader for rung in rungs]
-    unmet: dict[str, str] = {}
+    listed: dict[str, Any] = {}
+    for rung in rungs:
+        # Where two ladders list a strategy, the words of the first count.
+        own = rung.primitive
+        words = {**own.words, **listed.get(rung.strategy, own).words}
+        listed[rung.strategy] = replace(own, words=words)
     # What the policy forbids is looked for last: a question shows what was refused.
     for classes in (allowed, Safety):
-        allow = Allow.of(readers, classes, acts=tool.acts, description=tool.description)
+        allow = Allow(tuple(listed.values()), frozenset(classes), tool.acts, tool.description)
         found = repair_arguments(round_.call.args, tool.slot, allow)
         round_ = _take_changes(found.changes, rungs, round_)
-        unmet = {each.path: each.text for each in found.problems}
-        if not unmet:
+        if not found.problems:
             break
-    return round_, unmet
+    return round_, found.problems
 
 
 def _is_spent(rung: Rung, round_: Round) -> bool:
@@ -131,12 +133,13 @@ def _owner(change: Change, rungs: Sequence[Rung]) -> Rung:
     return next((rung for rung in own if rung.concerns(*places)), own[0])
 
 
-def _why(rung: Rung, unmet: Mapping[str, str]) -> str:
-    """Return why the pass did not help a fault."""
+def _why(rung: Rung, unmet: Iterable[Problem]) -> str | None:
+    """Return why a strategy did not help a fault; None where it had nothing to look at."""
+    own = [each for each in unmet if rung.strategy in each.strategies]
     # Two hundred unknown keys are compared with two hundred problems only where need be.
-    exact = (place for place in rung.diagnosis.paths if place in unmet)
-    place = next(chain(exact, filter(rung.concerns, unmet)), None)
-    return "it finds nothing to change" if place is None else unmet[place]
+    exact = (each for each in own if each.path in rung.diagnosis.paths)
+    found = next(chain(exact, (each for each in own if rung.concerns(each.path))), None)
+    return None if found is None else found.text
 
 
 async def _try(rung: Rung, round_: Round) -> Round:

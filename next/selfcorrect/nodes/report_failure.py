@@ -12,7 +12,7 @@ from selfcorrect.errors import (
     ToolExecutionError,
 )
 from selfcorrect.model import JsonDict
-from selfcorrect.state import CorrectionState, Update
+from selfcorrect.state import CorrectionState, Update, seen
 
 if TYPE_CHECKING:
     from selfcorrect.report import FailureReport
@@ -60,7 +60,8 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         stop = stop if ending is None else {"reason": "terminal_kind", "detail": ending}
     reason = stop["reason"]
     tried = [
-        {key: item for key, item in each.items() if key not in _INSIDE} for each in state["tried"]
+        {key: item for key, item in each.items() if key not in _INSIDE}
+        for each in seen(state["tried"])
     ]
     name = state["current"].get("name")
     from selfcorrect.feedback import text_for_model

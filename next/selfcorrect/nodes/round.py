@@ -32,12 +32,12 @@ from selfcorrect.model import (
 )
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.pointer import apply
-from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.state import IDLE, CorrectionState, Update, seen, stop_run
 from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
 
 PERSON: Final = "person"
-NO_HELP: Final = ("gave_up", "refused", "failed")
+NO_HELP: Final = ("gave_up", "refused", "failed", IDLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,11 @@ class Rung:
     context: RunContext
 
     @property
-    def reader(self) -> Any:
-        """The strategy, where the pass over arguments can do what it does; else None."""
+    def primitive(self) -> Any:
+        """The strategy as the pass over arguments sees it; None where it is no part of the pass."""
         rule = self.diagnosis.rule
         found = self.context.strategy_for(self.state, rule, self.strategy).repair
-        return found if getattr(found, "NAME", None) == self.strategy else None
+        return getattr(found, "primitive", None)
 
     def concerns(self, *places: str | None) -> bool:
         """Say whether one of these places lies in, or around, one that is at fault."""
@@ -171,7 +171,7 @@ def _ask(answer: Ask, rung: Rung, round_: Round) -> Round:
     offered = plain(list(islice(answer.options, MAX_OPTIONS)))
     path = rung.diagnosis.path
     doubts = rung.context.doubts_of(rung.state)
-    asked = question_about(answer.question, offered, path, rung.state, round_.tried, doubts)
+    asked = question_about(answer.question, offered, path, rung.state, seen(round_.tried), doubts)
     return note(replace(round_, question=asked), rung, "asked", answer.question)
 
 
@@ -214,7 +214,7 @@ def update_of(round_: Round, state: CorrectionState) -> Update:
     """Return what the round came to."""
     shown = ("strategy", "rule", "path", "outcome", "reason")
     changes = list(map(change_json, round_.changes))
-    tried = [{key: each[key] for key in shown} for each in round_.tried]
+    tried = [{key: each[key] for key in shown} for each in seen(round_.tried)]
     update: Update = {
         "counts": round_.counts,
         "tried": [*state["tried"], *round_.tried],

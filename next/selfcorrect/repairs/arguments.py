@@ -19,7 +19,8 @@ from selfcorrect.schema.slot import Slot
 from selfcorrect.text import names_secret
 from selfcorrect.values.dates import name_day
 from selfcorrect.values.nothing import is_empty, says_nothing
-from selfcorrect.values.readings import SHAPES, Allow, readings
+from selfcorrect.values.primitives import EVERY, PRIMITIVES
+from selfcorrect.values.readings import Allow, applicable, readings
 from selfcorrect.values.structures import nested
 
 Kind: TypeAlias = Literal["missing", "extra", "invalid", "ambiguous"]
@@ -43,11 +44,13 @@ class Problem:
         path: The place.
         kind: What is wrong there.
         text: Why it was not repaired, for people.
+        strategies: Those that looked at it.
     """
 
     path: str
     kind: Kind
     text: str
+    strategies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ class Rewrite:
         A shape that is inferred is one reading among others: `1,234` is a number or a list.
         """
         worst = max((_RANKS[each.safety] for each in self.changes), default=0)
-        shapes = (each for each in self.changes if each.strategy in SHAPES)
+        shapes = (each for each in self.changes if PRIMITIVES[str(each.strategy)].is_shape)
         return worst, sum(each.safety is Safety.EXACT for each in shapes)
 
 
@@ -93,7 +96,8 @@ def repair_arguments(args: JSON, slot: Slot, allow: Allow, at: Sequence[str] = (
     try:
         return _Pass(allow, iter(range(_WORK))).value(args, place)
     except _TooMuchError:
-        return place.refuse(args, "invalid", "too much is wrong with it")
+        names = [each.name for each in allow.strategies]
+        return place.refuse(args, "invalid", "too much is wrong with it", *names)
 
 
 class _TooMuchError(Exception):
@@ -115,12 +119,12 @@ class _Place(NamedTuple):
         self, before: JSON, after: JSON, safety: Safety, strategy: str, reason: str = ""
     ) -> Change:
         """Return a change of the value that stands here."""
-        why = reason or _REASONS[strategy]
+        why = reason or PRIMITIVES[strategy].reason
         return Change(pointer(*self.keys), before, after, safety, why, strategy=strategy)
 
-    def refuse(self, value: JSON, kind: Kind, text: str) -> Rewrite:
-        """Leave the value that stands here as it is, and say why."""
-        return Rewrite(value, (), (Problem(pointer(*self.keys), kind, text),))
+    def refuse(self, value: JSON, kind: Kind, text: str, *strategies: str) -> Rewrite:
+        """Leave the value that stands here as it is, and say why, and who looked at it."""
+        return Rewrite(value, (), (Problem(pointer(*self.keys), kind, text, strategies),))
 
     def show(self, value: JSON) -> str:
         """Name the value that stands here, for people."""
@@ -146,15 +150,22 @@ class _Pass:
         size = len(written) // 100 if isinstance(written, Mapping | list) else 0
         if len(list(islice(self.work, 1 + size))) <= size:
             raise _TooMuchError
+        names = self.applicable(written, place.slot)
         if place.depth > _DEPTH:
-            return place.refuse(written, "invalid", "it is nested too deeply")
+            return place.refuse(written, "invalid", "it is nested too deeply", *names)
         ways = list(self.ways(written, place))
         good = [way for way in ways if not way.problems and place.slot.accepts(way.args)]
         if good:
             return self.surest(written, good, ways, place)
         if place.keys and is_empty(written):
-            return place.refuse(written, "missing", "it is empty")
-        return _nearest(written, ways, place)
+            return place.refuse(written, "missing", "it is empty", *names)
+        return _nearest(written, ways, place, names)
+
+    def applicable(self, written: JSON, slot: Slot) -> tuple[str, ...]:
+        """Return the strategies that can look at a value here, or in a branch of a union."""
+        slots = slot.branches or (slot,)
+        names = {name for each in slots for name in applicable(written, each, self.allow)}
+        return tuple(each.name for each in self.allow.strategies if each.name in names)
 
     def ways(self, written: JSON, place: _Place) -> Iterator[Rewrite]:
         """Yield the value as each way makes it."""
@@ -191,7 +202,8 @@ class _Pass:
             return next(iter(rivals.values()))
         meant = " or ".join(sorted(name_day(way.args) for way in rivals.values()))
         meant = "not clear" if names_secret(place.keys) else meant
-        return place.refuse(written, "ambiguous", f"{place.show(written)} is {meant}")
+        names = {str(change.strategy): 0 for way in rivals.values() for change in way.changes}
+        return place.refuse(written, "ambiguous", f"{place.show(written)} is {meant}", *names)
 
     def items(self, written: list[JSON], place: _Place) -> Rewrite:
         """Repair the items of a list."""
@@ -237,7 +249,7 @@ class _Pass:
     def names(self, written: JsonObject, place: _Place) -> Assignment:
         """Assign the keys that the object does not name to the arguments that are not there."""
         known = place.slot.properties
-        if "rename-argument" not in self.allow.strategies:
+        if self.allow.find("rename-argument") is None:
             return Assignment()
         unknown = {key: value for key, value in written.items() if key not in known}
         free = {
@@ -250,7 +262,7 @@ class _Pass:
             return Assignment()
 
         # A key is renamed where its value can be read at all, whoever reads it.
-        whole = replace(self.allow, strategies=VALUE_STRATEGIES, classes=SURE)
+        whole = replace(self.allow, strategies=EVERY, classes=SURE)
         probe = _Pass(whole, self.work)
 
         def reads(value: JSON, hole: Slot) -> bool:
@@ -263,32 +275,33 @@ class _Pass:
             acts=self.allow.acts,
             said=vocabulary(self.allow.description),
             reads=reads,
-            synonyms=self.allow.table("rename-argument"),
+            synonyms=self.allow.words("rename-argument"),
         )
         allowed = self.allow.classes
         names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
         return replace(found, names=names)
 
-    def entry(self, key: str, value: JSON, names: Assignment, place: _Place) -> Rewrite:
+    def entry(self, key: str, value: JSON, assigned: Assignment, place: _Place) -> Rewrite:
         """Leave out one entry of an object, or repair it under the name that it gets."""
-        slot, name = place.slot, names.names.get(key, key)
+        slot, name = place.slot, assigned.names.get(key, key)
         own = slot.properties.get(name)
         written = place.inside(slot, key)
-        ties = names.ties.get(key, ())
+        ties = assigned.ties.get(key, ())
         safety = None if ties else self.emptiness(key, own, value, is_open=slot.is_open)
         if safety and self.allow.lets("drop-null", safety):
             return Rewrite(ABSENT, (written.change(value, ABSENT, safety, "drop-null"),))
         if own is None and not slot.is_open:
             if ties:
                 text = f"it may mean {' and '.join(f'`{each}`' for each in ties)}"
-                return written.refuse(value, "ambiguous", text)
-            return written.refuse(value, "extra", f"no argument is named `{key[:80]}`")
+                return written.refuse(value, "ambiguous", text, "rename-argument")
+            names = ["rename-argument", *(["drop-null"] if is_empty(value) else [])]
+            return written.refuse(value, "extra", f"no argument is named `{key[:80]}`", *names)
         meant = place.inside(slot.at([name]), name)
         part = self.value(value, meant)
         if key == name:
             return part
         reason = f"`{key[:80]}` is `{name}`"
-        change = meant.change(ABSENT, value, names.safety[key], "rename-argument", reason)
+        change = meant.change(ABSENT, value, assigned.safety[key], "rename-argument", reason)
         change = replace(change, moved_from=pointer(*written.keys))
         return replace(part, changes=(change, *part.changes))
 
@@ -317,30 +330,13 @@ class _Pass:
     def missing(self, place: _Place) -> Rewrite:
         """Fill in the default of a missing argument where that is allowed; else tell of it."""
         own = place.slot
-        default = self.allow.table("default-value").get(
+        default = self.allow.words("default-value").get(
             name_place(pointer(*place.keys)), own.default
         )
         if default is ABSENT or not self.allow.lets("default-value", Safety.LOSSY):
-            return place.refuse(ABSENT, "missing", f"`{own.name}` is missing")
+            names = ("rename-argument", "default-value")
+            return place.refuse(ABSENT, "missing", f"`{own.name}` is missing", *names)
         return Rewrite(default, (place.change(ABSENT, default, Safety.LOSSY, "default-value"),))
-
-
-_REASONS: Final = {
-    "convert-type": "as the type that is wanted",
-    "correct-enum": "a listed value",
-    "format-date": "as an ISO date",
-    "format-time": "as an ISO time",
-    "correct-format": "in the form that is wanted",
-    "split-list": "a list, written as one text",
-    "wrap-list": "a list of one",
-    "unwrap-list": "the only item",
-    "unwrap-value": "the value that it holds",
-    "unwrap-arguments": "all arguments stood in it",
-    "parse-nested": "the value that the text writes",
-    "drop-null": "it says nothing",
-    "default-value": "its default",
-}
-VALUE_STRATEGIES: Final = frozenset({*_REASONS, "rename-argument"})
 
 
 def _join(value: JSON, parts: Collection[Rewrite], written: JSON) -> Rewrite:
@@ -358,7 +354,9 @@ def _branches(written: JSON, slot: Slot) -> Sequence[Slot]:
     return () if meant is None else (meant,)
 
 
-def _nearest(written: JSON, ways: Sequence[Rewrite], place: _Place) -> Rewrite:
+def _nearest(
+    written: JSON, ways: Sequence[Rewrite], place: _Place, names: Sequence[str]
+) -> Rewrite:
     """Return the one way that helps in part; where there are several, none is taken."""
     branches = _branches(written, place.slot)
     if (meant := place.slot.meant(written)) in branches:
@@ -367,12 +365,12 @@ def _nearest(written: JSON, ways: Sequence[Rewrite], place: _Place) -> Rewrite:
     found = useful or [way for way in ways if way.problems]
     if len(found) == 1 or (found and not useful and not branches):
         way = found[0]
-        unfit = place.refuse(written, "invalid", "it does not fit").problems
+        unfit = place.refuse(written, "invalid", "it does not fit", *names).problems
         return replace(way, problems=way.problems or unfit)
     for way in ways:
         if any(each.kind == "ambiguous" for each in way.problems):
             return Rewrite(written, (), way.problems)
-    return place.refuse(written, "invalid", f"{place.show(written)} has no form that fits")
+    return place.refuse(written, "invalid", f"{place.show(written)} has no form that fits", *names)
 
 
 def _is_default(value: JSON, slot: Slot) -> bool:

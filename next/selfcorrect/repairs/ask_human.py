@@ -30,11 +30,11 @@ class AskHuman:
 
 def _meanings(written: JSON, slot: Slot, context: RepairContext) -> list[JSON]:
     """Return the values that a written one can mean in its place."""
-    from selfcorrect.repairs.arguments import VALUE_STRATEGIES
+    from selfcorrect.values.primitives import EVERY
     from selfcorrect.values.readings import Allow, readings
 
     if written is ABSENT or slot.accepts(written):
         return []
-    allow = Allow(VALUE_STRATEGIES, acts=acts(context.effect))
+    allow = Allow(EVERY, acts=acts(context.effect))
     found = readings(written, slot, allow)
     return list({repr(each.value): each.value for each in found}.values())

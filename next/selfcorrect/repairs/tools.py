@@ -11,7 +11,8 @@ from selfcorrect.likeness import ALIKE, OTHER, difference, has_rival
 from selfcorrect.model import JsonObject, Safety
 from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
 from selfcorrect.protocols import OfferedTool
-from selfcorrect.repairs.arguments import SURE, VALUE_STRATEGIES, repair_arguments
+from selfcorrect.repairs.arguments import SURE, repair_arguments
+from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Allow
 
 LEAD: Final = 0.2
@@ -109,7 +110,7 @@ def _without_space(name: str) -> str:
 
 def _takes(tool: OfferedTool, args: JsonObject) -> bool:
     """Say whether arguments fit a tool, repaired where rules reach."""
-    allow = Allow(VALUE_STRATEGIES, SURE, acts(tool.effect), tool.description)
+    allow = Allow(EVERY, SURE, acts(tool.effect), tool.description)
     return not repair_arguments(args, tool.slot, allow).problems
 
 

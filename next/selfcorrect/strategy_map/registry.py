@@ -18,34 +18,26 @@ Factory: TypeAlias = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
 _F = TypeVar("_F", bound=Factory)
 
-BUILT_IN: Final = (
-    "fix-json",
-    "unwrap-arguments",
-    "rename-argument",
-    "drop-null",
-    "parse-nested",
-    "convert-type",
-    "correct-enum",
-    "format-date",
-    "format-time",
-    "correct-format",
-    "split-list",
-    "wrap-list",
-    "unwrap-list",
-    "unwrap-value",
-    "rename-tool",
-    "default-value",
-    "clamp",
-    "adjust-date",
-    "wait",
-    "ask-model",
-    "ask-human",
-    "give-up",
-    "escalate",
+_IN_PASS: Final = (
+    *("unwrap-arguments", "rename-argument", "drop-null", "default-value", "parse-nested"),
+    *("unwrap-value", "convert-type", "correct-enum", "format-date", "format-time"),
+    *("correct-format", "split-list", "wrap-list", "unwrap-list"),
 )
-"""The strategies of `selfcorrect.repairs`: one class in a module of the same name."""
-NEEDS: Final[Mapping[str, Needs]] = {"ask-model": "model", "ask-human": "person"}
-"""What built-in strategies cost that are not free."""
+"""The strategies of `selfcorrect.values.primitives`, which nothing loads for a healthy call."""
+BUILT_IN: Final[Mapping[str, Needs]] = {
+    **dict.fromkeys(_IN_PASS, "nothing"),
+    # One class in a module of the same name.
+    "fix-json": "nothing",
+    "rename-tool": "nothing",
+    "clamp": "nothing",
+    "adjust-date": "nothing",
+    "wait": "nothing",
+    "ask-model": "model",
+    "ask-human": "person",
+    "give-up": "nothing",
+    "escalate": "nothing",
+}
+"""The strategies of the package, and what each costs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +102,12 @@ def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrate
     Raises:
         ValueError: If it does not take an option, or refuses its value.
     """
+    if factory is None and name in _IN_PASS:
+        from selfcorrect.repairs.alone import make_primitive
+
+        return BoundStrategy(make_primitive(name, options))
     if factory is None and name in BUILT_IN:
-        return BoundStrategy(_with_options(built_in(name), options), NEEDS.get(name, "nothing"))
+        return BoundStrategy(_with_options(built_in(name), options), BUILT_IN[name])
     found: Any = factory
     if found is None:
         require(name)

@@ -11,14 +11,15 @@ from functools import cached_property, partial
 from typing import Any, Final, TypedDict, Unpack, cast
 
 from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
-from selfcorrect.errors import ToolDefinitionError, unknown_name
+from selfcorrect.errors import TooLargeError, ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
-from selfcorrect.model import JSON, Finding, JsonDict, JsonObject
+from selfcorrect.model import JSON, Finding, JsonDict, JsonObject, own_finding
 from selfcorrect.names import same_words
-from selfcorrect.schema.check import check_arguments
+from selfcorrect.pointer import ARGS
 from selfcorrect.schema.slot import Slot
 from selfcorrect.schema.validator import find_fault
 from selfcorrect.strategy_map.document import ToolEffect
+from selfcorrect.text import quote
 
 
 class ToolOptions(TypedDict, total=False):
@@ -180,8 +181,24 @@ class ToolSpec:
         return self.slot.accepts(self.strip(args))
 
     def findings(self, args: JSON) -> list[Finding]:
-        """Return what is wrong with the arguments."""
-        return check_arguments(self.strip(args), self.slot)
+        """Return what is wrong with the arguments: one finding for each place."""
+        args = self.strip(args)
+        if not isinstance(args, Mapping):
+            text = f"the arguments must be a JSON object; {quote(args)} is not"
+            return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
+        try:
+            data = args if isinstance(args, dict) else dict(args)
+            # Most calls are valid, and a yes or no is quick.
+            if self.slot.validator.is_valid(data):
+                return []
+            from selfcorrect.schema.findings import findings_of
+
+            return findings_of(data, self.slot)
+        except TooLargeError as error:
+            return [own_finding("MalformedCall", "too_large", str(error), ARGS)]
+        except (ValueError, TypeError, RecursionError) as error:
+            text = f"the arguments cannot be read as JSON: {error!s:.100}"
+            return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
 
     def strip(self, args: JSON) -> JSON:
         """Return arguments without the key that only the runtime fills in."""

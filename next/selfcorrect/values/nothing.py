@@ -15,7 +15,8 @@ def read_nothing(value: JSON, slot: Slot) -> Iterator[Reading]:
         if word in _NULLS:
             yield Reading(None, Safety.EXACT, "convert-type")
         elif word in _WORDS:
-            yield Reading(None, Safety.INFERRED, "convert-type")
+            # For a tool that acts, what is empty is missing, and not null.
+            yield Reading(None, Safety.INFERRED, "convert-type", is_guess=not word)
 
 
 def is_empty(value: JSON) -> bool:

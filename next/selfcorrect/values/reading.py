@@ -1,10 +1,10 @@
-"""What a primitive answers: one way to read a written value."""
+"""What a primitive answers: one way to read a written value; and the strategies that use it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.schema.slot import Slot
 
 
@@ -28,3 +28,26 @@ class Reading:
 
 Reader: TypeAlias = Callable[[JSON, Slot], Iterator[Reading]]
 """A primitive: yields every way in which it can read a value in a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive:
+    """A strategy of the pass over arguments.
+
+    Attributes:
+        name: How ladders and trails call it.
+        summary: What it does, for a list of strategies.
+        reason: What is said of its changes.
+        readers: What reads a value for it; nothing where it works on keys.
+        is_shape: Whether it reads the shape of a value; what is inside may need repair itself.
+        option: The option in which a map gives it words to look up.
+        words: Those words.
+    """
+
+    name: str
+    summary: str
+    reason: str = ""
+    readers: tuple[Reader, ...] = ()
+    is_shape: bool = False
+    option: str = ""
+    words: JsonObject = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """All ways in which one written value can be read as what a place wants."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
 from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.schema.slot import Slot
@@ -12,14 +12,9 @@ from selfcorrect.values.dates import read_date
 from selfcorrect.values.lists import read_list
 from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
-from selfcorrect.values.reading import Reader, Reading
+from selfcorrect.values.reading import Primitive, Reader, Reading
 from selfcorrect.values.structures import read_nested, read_wrapped
 from selfcorrect.values.texts import read_text
-
-SHAPES: Final = frozenset(
-    {"split-list", "wrap-list", "unwrap-list", "unwrap-value", "parse-nested"}
-)
-"""Strategies that read the shape of a value; what is inside may need repair itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,66 +22,68 @@ class Allow:
     """What may be done to the arguments of one call.
 
     Attributes:
-        strategies: Names of the strategies that the ladders list.
+        strategies: Those that the ladders list, in their order.
         classes: Classes of changes that the policy lets run.
         acts: Whether the tool changes something.
         description: What the tool's author says of it; none of its words is a slip.
-        tables: What a map gives a strategy to look words up in, by strategy.
     """
 
-    strategies: frozenset[str]
+    strategies: tuple[Primitive, ...]
     classes: frozenset[Safety] = frozenset({Safety.EXACT, Safety.INFERRED, Safety.LOSSY})
     acts: bool = True
     description: str = ""
-    tables: Mapping[str, JsonObject] = field(default_factory=dict)
 
-    @classmethod
-    def of(
-        cls,
-        strategies: Iterable[Any],
-        classes: Iterable[Safety],
-        *,
-        acts: bool,
-        description: str = "",
-    ) -> "Allow":
-        """Return what strategy objects allow together; the words of the first count."""
-        tables: dict[str, JsonObject] = {}
-        for each in strategies:
-            tables[each.NAME] = {**getattr(each, each.TABLE, {}), **tables.get(each.NAME, {})}
-        return cls(frozenset(tables), frozenset(classes), acts, description, tables)
+    def find(self, name: str) -> Primitive | None:
+        """Return a strategy, if it is listed."""
+        return next((each for each in self.strategies if each.name == name), None)
 
-    def table(self, strategy: str) -> JsonObject:
+    def words(self, name: str) -> JsonObject:
         """Return what a strategy looks words up in."""
-        return self.tables.get(strategy, {})
+        found = self.find(name)
+        return found.words if found else {}
+
+    def lets(self, name: str, safety: Safety) -> bool:
+        """Say whether a strategy may make a change of a class."""
+        return safety in self.classes and self.find(name) is not None
 
     def takes(self, reading: Reading) -> bool:
         """Say whether a value may be read so."""
-        is_safe = not (reading.is_guess and self.acts)
-        return is_safe and self.lets(reading.strategy, reading.safety)
-
-    def lets(self, strategy: str, safety: Safety) -> bool:
-        """Say whether a strategy may make a change of a class."""
-        return strategy in self.strategies and safety in self.classes
+        return reading.safety in self.classes and not (reading.is_guess and self.acts)
 
 
 def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
-    """Return the readings of a value; two ways may give the same one.
+    """Return the readings of a value in the order of the strategies; two may give the same one.
 
     >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}}).properties["n"]
-    >>> allow = Allow(frozenset({"convert-type"}))
+    >>> allow = Allow((Primitive("convert-type", "", readers=(read_number,)),))
     >>> [(each.value, each.safety.value) for each in readings(" 5", slot, allow)]
     [(5, 'exact')]
     >>> readings("2.5", slot, allow)
     []
     """
-    found = [each for read in _readers(value, slot, allow) for each in read(value, slot)]
-    if slot.choices:
-        found += read_synonym(value, slot, allow.table("correct-enum"))
-    allowed = (each for each in found if allow.takes(each))
-    return [each for each in allowed if each.strategy in SHAPES or slot.accepts(each.value)]
+    made = {read: [*read(value, slot)] for read in _readers(value, slot)}
+    found: list[Reading] = []
+    for strategy in allow.strategies:
+        ways = [each for read in strategy.readers for each in made.get(read, ())]
+        if read_choice in strategy.readers and slot.choices:
+            ways += read_synonym(value, slot, strategy.words)
+        found += [
+            each
+            for each in ways
+            if each.strategy == strategy.name
+            and allow.takes(each)
+            and (strategy.is_shape or slot.accepts(each.value))
+        ]
+    return found
 
 
-def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
+def applicable(value: JSON, slot: Slot, allow: Allow) -> tuple[str, ...]:
+    """Return the names of the strategies that can look at a value of this type in this place."""
+    readers = {*_readers(value, slot)}
+    return tuple(each.name for each in allow.strategies if not readers.isdisjoint(each.readers))
+
+
+def _readers(value: JSON, slot: Slot) -> Iterator[Reader]:
     """Yield the primitives that may read a value of this type in this place."""
     kinds = slot.kinds
     if isinstance(value, dict):
@@ -102,8 +99,7 @@ def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
             yield read_text
             if slot.format in _DATES or slot.pattern:
                 yield read_date
-        # For a tool that acts, what is empty is missing, and not null.
-        if isinstance(value, str) and slot.is_nullable and (value.strip() or not allow.acts):
+        if isinstance(value, str) and slot.is_nullable:
             yield read_nothing
     if isinstance(value, str) and value.lstrip()[:1] in _OPENERS:
         yield read_nested

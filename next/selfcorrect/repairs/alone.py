@@ -1,0 +1,110 @@
+"""A strategy of the pass over arguments, called alone for one place, as a ladder calls it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from selfcorrect.effects.effect import acts
+from selfcorrect.errors import unknown_name
+from selfcorrect.model import (
+    ABSENT,
+    Call,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    JsonDict,
+    JsonObject,
+    Repair,
+    Safety,
+)
+from selfcorrect.pointer import keys_of, look, pointer
+from selfcorrect.protocols import RepairContext
+from selfcorrect.repairs.arguments import repair_arguments
+from selfcorrect.schema.slot import Slot
+from selfcorrect.values.primitives import PRIMITIVES
+from selfcorrect.values.reading import Primitive
+from selfcorrect.values.readings import Allow
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Runs the pass restricted to one strategy and to one place.
+
+    Attributes:
+        primitive: The strategy.
+    """
+
+    primitive: Primitive
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        name = self.primitive.name
+        keys = keys_of(diagnosis.path)
+        if not keys and name != "unwrap-arguments":
+            return GiveUp("the error names no argument")
+        keys = keys[: _LEVELS.get(name)]
+        written = look(call, pointer(*keys))
+        if written is ABSENT:
+            return GiveUp("there is no value where the error points")
+        slot = context.place(call).at(keys, call.args)
+        asked = _DEMANDS.get(name, _constraint)(slot, context.trust(diagnosis))
+        wanted = Slot({**slot.view, **asked}, slot.root, slot.name)
+        if wanted.accepts(written):
+            return GiveUp("the value fits already")
+        tool = context.tools.get(call.name)
+        description = tool.description if tool else ""
+        allow = Allow((self.primitive,), frozenset(Safety), acts(context.effect), description)
+        found = repair_arguments(written, wanted, allow, keys)
+        if found.changes:
+            return Changed(found.changes)
+        return GiveUp(found.problems[0].text if found.problems else "it finds nothing to change")
+
+
+def make_primitive(name: str, options: JsonObject) -> Alone:
+    """Return a strategy with its option bound.
+
+    Raises:
+        ValueError: If it has no such option, or the option holds no words.
+    """
+    found = PRIMITIVES[name]
+    for key, words in options.items():
+        if key != found.option:
+            raise ValueError(unknown_name("option", key, [found.option or "none"]))
+        if not isinstance(words, Mapping):
+            raise ValueError(f"refuses its options: {key} must be a table")  # noqa: TRY004
+    return Alone(replace(found, words=options.get(found.option, {})))
+
+
+_LEVELS: Final = {
+    "unwrap-arguments": 0,
+    "rename-argument": -1,
+    "drop-null": -1,
+    "default-value": -1,
+}
+"""How many keys lead to what a strategy works on: all arguments, or the object around a place."""
+
+
+def _constraint(_slot: Slot, diagnosis: Diagnosis) -> JsonDict:
+    """Return what the error asks of the place beside its schema."""
+    return dict(diagnosis.constraint)
+
+
+def _listed(slot: Slot, diagnosis: Diagnosis) -> JsonDict:
+    """Take the listed values from the error where the schema has none."""
+    if slot.choices:
+        return {}
+    if (listed := diagnosis.constraint.get("enum")) is None:
+        said = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
+        listed = [each.strip(" '\"") for each in said]
+    found = [each for each in listed if each]
+    return {"enum": found} if found else {}
+
+
+_DEMANDS: Final[Mapping[str, Callable[[Slot, Diagnosis], JsonDict]]] = {
+    "correct-enum": _listed,
+    # The error speaks of a date where the schema names no format.
+    "format-date": lambda slot, _: {"format": slot.format or "date"},
+    # The error has refused a key, or misses one.
+    "rename-argument": lambda slot, _: {"additionalProperties": False} if slot.properties else {},
+    "default-value": lambda _, diagnosis: {"required": keys_of(diagnosis.path)[-1:]},
+}
+"""What an error asks of a place, where it is not the keyword that was violated."""
