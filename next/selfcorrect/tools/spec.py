@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
@@ -88,13 +89,9 @@ class ToolSpec:
         """Whether one call more than meant would change something."""
         return acts(self.effect)
 
-    @property
+    @cached_property
     def slot(self) -> Slot:
         """The schema of the arguments as places."""
-        return self._slot
-
-    @cached_property
-    def _slot(self) -> Slot:
         return Slot.of(self.parameters)
 
     @classmethod
@@ -113,11 +110,15 @@ class ToolSpec:
     @classmethod
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
         """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
+        from selfcorrect.tools.function import bind_with
+
         found = tool.tool_call_schema
         parameters = found if isinstance(found, dict) else found.model_json_schema()
         schema = {"name": tool.name, "description": tool.description, "parameters": parameters}
-        spec = cls.from_schema(schema, _langchain_call(tool), **_with_metadata(tool, options))
-        return replace(spec, bind=getattr(found, "model_validate", None))
+        bind = None if isinstance(found, dict) else partial(bind_with, found.model_validate)
+        call = _langchain_call(tool, bind)
+        spec = cls.from_schema(schema, call, **_with_metadata(tool, options))
+        return replace(spec, bind=bind)
 
     @classmethod
     def from_schema(
@@ -271,13 +272,15 @@ def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
     return cast("ToolOptions", known)
 
 
-def _langchain_call(tool: Any) -> Callable[..., Any]:
+def _langchain_call(tool: Any, bind: Callable[[JsonDict], Any] | None) -> Callable[..., Any]:
     if hasattr(tool, "model_copy"):
         # With these handlers LangChain returns an error as if it were a result.
         silent = {"handle_tool_error": False, "handle_validation_error": False}
         tool = tool.model_copy(update=silent)
 
     def wrap(args: JsonDict) -> JsonDict:
+        if bind is not None:
+            bind(deepcopy(args))
         # Arguments alone may look like a call, and LangChain would run what they say.
         return {"type": "tool_call", "name": tool.name, "args": args, "id": None}
 
