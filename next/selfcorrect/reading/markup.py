@@ -94,7 +94,7 @@ def _elements(text: str, at: int, own: str) -> tuple[JsonDict, int, tuple[str, .
         if end is None:
             raise JsonTextError(f"the value of `{key[:40]}` is not closed")
         if not end["close"] or end["name"] != name:
-            raise _holds_tag(key, end)
+            raise _holds_tag(key, end[0])
         if key in made:
             raise JsonTextError(f"`{key[:40]}` is there twice, or a value holds a tag; {_ADVICE}")
         value = text[found.end() : end.start()]
@@ -108,7 +108,7 @@ def _elements(text: str, at: int, own: str) -> tuple[JsonDict, int, tuple[str, .
             break
         if tag["name"] != own:
             # Nothing opened it: it ends the value.
-            raise _holds_tag(key, tag)
+            raise _holds_tag(key, tag[0])
     if "odd" in sides or len(sides) > 2:
         raise JsonTextError(f"a line end may be layout, or part of a value; {_ADVICE}")
     return made, at, skipped
@@ -118,8 +118,8 @@ def _tags(text: str, at: int, names: Collection[str]) -> Iterator[re.Match[str]]
     return (tag for tag in _ANY_TAG.finditer(text, at) if tag["name"] in names)
 
 
-def _holds_tag(key: str, tag: re.Match[str]) -> JsonTextError:
-    held = f"the value of `{key[:40]}` holds the tag {tag[0][:40]} of the call's own form"
+def _holds_tag(key: str, tag: str) -> JsonTextError:
+    held = f"the value of `{key[:40]}` holds the tag {tag[:40]} of the call's own form"
     return JsonTextError(f"{held}; {_ADVICE}")
 
 

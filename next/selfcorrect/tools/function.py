@@ -26,12 +26,9 @@ def signature_of(
     caller: Any = type(fn).__call__
     target: Any = fn if is_plain else caller.__get__(fn)
 
-    def values(*args: Any, **kwargs: Any) -> Any:
-        return args, kwargs
-
     try:
         # Pydantic sees the function's own signature, and calls what returns the values.
-        twin: Any = wraps(getattr(target, "func", target))(values)
+        twin: Any = wraps(getattr(target, "func", target))(lambda **named: named)
         twin.__wrapped__ = target
         adapter: TypeAdapter[Any] = TypeAdapter(twin)
         schema = adapter.json_schema()
@@ -46,12 +43,10 @@ def signature_of(
         return bind_with(lambda given: adapter.validate_python(ArgsKwargs((), given)), args)
 
     def call(**args: Any) -> Any:
-        positional, named = bind(args)
-        return fn(*positional, **named)
+        return fn(**bind(args))
 
     async def acall(**args: Any) -> Any:
-        positional, named = bind(args)
-        return await fn(*positional, **named)
+        return await fn(**bind(args))
 
     made: Any = acall if inspect.iscoroutinefunction(target) else call
     made.__wrapped__ = fn
@@ -70,7 +65,7 @@ def bind_with(validate: Callable[[JsonDict], Any], args: JsonDict) -> Any:
         made = validate(args)
     except ValidationError as error:
         raise ArgumentsError(f"the arguments do not fit the function: {error}") from error
-    named = made[1] if isinstance(made, tuple) else vars(made)
+    named = dict(made)
     for name, written in args.items():
         if loss := _loss(written, named.get(name, written)):
             raise ArgumentsError(f"the tool's own type would change `{name}`: {loss}")
@@ -82,6 +77,8 @@ def _loss(written: JSON, made: Any) -> str:
 
     A text that becomes something else, such as a date, is the type's own business.
     """
+    if made is written:
+        return ""
     made = getattr(made, "root", made)  # of a RootModel
     if isinstance(written, dict | list):
         if (pairs := _pairs(written, made)) is None:

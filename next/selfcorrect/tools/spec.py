@@ -273,10 +273,9 @@ def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
 
 
 def _langchain_call(tool: Any, bind: Callable[[JsonDict], Any] | None) -> Callable[..., Any]:
-    if hasattr(tool, "model_copy"):
-        # With these handlers LangChain returns an error as if it were a result.
-        silent = {"handle_tool_error": False, "handle_validation_error": False}
-        tool = tool.model_copy(update=silent)
+    # With these handlers LangChain returns an error as if it were a result.
+    silent = {"handle_tool_error": False, "handle_validation_error": False}
+    tool = tool.model_copy(update=silent)
 
     def wrap(args: JsonDict) -> JsonDict:
         if bind is not None:
