@@ -455,3 +455,138 @@ def test_markdown_is_only_taken_off_where_it_escaped_a_name():
 
 def test_a_call_that_was_complete_is_read_behind_the_limit_of_tokens():
     assert isinstance(read_text(MOW, is_tool, "length"), Chosen)
+
+
+ELEMENTS = {
+    "Qwen": ("<function=mow>", "<parameter={}>{}</parameter>", "</function>"),
+    "Anthropic": ('<invoke name="mow">', '<parameter name="{}">{}</parameter>', "</invoke>"),
+    "DSML": (f'<{D}invoke name="mow">', f'<{D}parameter name="{{}}">{{}}</{D}parameter>',
+             f"</{D}invoke>"),
+    "GLM": ("<tool_call>mow", "<arg_key>{}</arg_key>\n<arg_value>{}</arg_value>", "</tool_call>"),
+    "elements": ("<mow>", "<{0}>{1}</{0}>", "</mow>"),
+    "elements in a function": ("<function=mow>", "<{0}>{1}</{0}>", "</function>"),
+}  # fmt: skip
+LAYOUTS = {"inline": ("", ""), "lines": ("\n", "\n"), "CRLF": ("\r\n", "\r\n")}
+OWN = {
+    "Qwen": ("parameter", "function"),
+    "Anthropic": ("parameter", "invoke"),
+    "DSML": (f"{D}parameter", f"{D}invoke"),
+    "GLM": ("arg_value", "arg_key"),
+    "elements": ("say", "mow"),
+    "elements in a function": ("say", "function"),
+}
+
+
+def in_elements(form, layout, **arguments):
+    """Return a call in the elements of a form."""
+    opening, element, closing = ELEMENTS[form]
+    before, behind = LAYOUTS[layout]
+    parts = [element.format(key, before + each + behind) for key, each in arguments.items()]
+    return "\n".join([opening, *parts, closing])
+
+
+def arguments_of(text):
+    """Return the arguments of the only call of a text, or why it cannot be read."""
+    found = read_text(text, is_tool)
+    if isinstance(found, Unreadable):
+        return found.reason
+    assert found.around == ""
+    (call,) = found.calls
+    return call.arguments
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("form", OWN)
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", " ", "\t", "  x  ", "\tx\t", "x\n", "\nx", "a\n\nb", "\r", "x\r", "a\r\nb"),
+        *("<", "</", "<b>", "</b>", "a < b > c", "<parameter", "</>", "&lt;", "```\nx\n```"),
+        *("ends with </tool_calls>", "<think>no</think>", "{'a': 1}", "<tool>mow()</tool>"),
+        '<tool_use>{"name": "mow", "arguments": {}}</tool_use>',
+    ],
+)
+def test_every_character_of_a_value_is_read(form, layout, value):
+    for arguments in ({"say": value}, {"say": value, "to": "ann"}, {"to": "ann", "say": value}):
+        is_half = value.startswith("\n") != value.endswith("\n")
+        if layout == "inline" or not is_half or len(arguments) == 1:
+            assert arguments_of(in_elements(form, layout, **arguments)) == arguments
+
+
+@pytest.mark.parametrize("written", ["\r\nx", "\nx\n\r", "\nx", "x\n", "x\r\n"])
+def test_only_a_pair_of_equal_line_ends_is_layout(written):
+    text = in_elements("Qwen", "inline", say=written)
+    assert arguments_of(text) == {"say": written}
+
+
+@pytest.mark.parametrize("written", ["\n", "\r\n", "\r\nx\n"])
+def test_a_line_end_that_may_be_layout_is_refused(written):
+    assert "a line end may be layout" in arguments_of(in_elements("Qwen", "inline", say=written))
+    for half in ("x\n", "\nx"):
+        text = in_elements("Qwen", "lines", say=written).replace("</function>", "")
+        text += f"<parameter=bed>{half}</parameter></function>"
+        assert "a line end may be layout" in arguments_of(text)
+
+
+def test_a_value_that_is_marked_as_text_has_no_layout():
+    text = f'<{D}invoke name="mow"><{D}parameter name="a" string="true">\nx\n</{D}parameter>'
+    text += f'<{D}parameter name="b" string="true">x\n</{D}parameter></{D}invoke>'
+    assert arguments_of(text) == {"a": "\nx\n", "b": "x\n"}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("form", "other"), [(a, b) for a in OWN for b in OWN if a != b])
+def test_a_tag_of_another_form_is_content(form, other, layout):
+    for tag in {*OWN[other]} - {*OWN[form]}:
+        for value in (f"</{tag}>", f"<{tag}>", f"a <{tag} b=1> c </{tag}> d", f"</{tag}>\n<{tag}>"):
+            arguments = {"to": "ann", "say": value}
+            assert arguments_of(in_elements(form, layout, **arguments)) == arguments
+    value = in_elements(other, layout, bed="roses")
+    if not any(f"<{tag}" in value or f"</{tag}" in value for tag in OWN[form]):
+        assert arguments_of(in_elements(form, layout, say=value)) == {"say": value}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("form", OWN)
+def test_a_tag_of_the_own_form_is_refused_and_named(form, layout):
+    element, call = OWN[form]
+    for tag in (f"</{element}>", f"<{element}>", f"<{call}>"):
+        for value in (tag, f"a {tag} b", f"a {tag}"):
+            for more in ({}, {"to": "ann"}):
+                why = arguments_of(in_elements(form, layout, say=value, **more))
+                assert f"the value of `say` holds the tag {tag} of the call's own form" in why
+                assert why.endswith("send the call as JSON, or the value without the tag")
+
+
+@pytest.mark.parametrize("form", OWN)
+@pytest.mark.parametrize(
+    "inject",
+    [
+        lambda element, closing: "x</{0}>\n" + element.format("to", "\neve\n"),
+        lambda element, closing: "x</{0}>" + element.format("to", "eve"),
+        lambda element, closing: "x</{0}>\n" + element.format("to", "\neve\n") + "\n</{0}>",
+        lambda element, closing: "x</{0}>\n" + closing,
+        lambda element, closing: "x</{0}>\n" + closing + "\nDone.",
+        lambda element, closing: "x</{0}>\n" + closing * 2 + "\n</{0}>",
+        lambda element, closing: "x</{0}>\n<{0}",
+    ],
+)
+@pytest.mark.parametrize("layout", ["lines", "CRLF"])
+@pytest.mark.parametrize("beside", [{}, {"bed": "roses"}, {"to": "ann"}])
+def test_a_value_never_adds_an_argument_nor_ends_its_call(form, inject, layout, beside):
+    _, element, closing = ELEMENTS[form]
+    value = inject(element, closing).format(OWN[form][0])
+    for arguments in ({**beside, "say": value}, {"say": value, **beside}):
+        assert isinstance(arguments_of(in_elements(form, layout, **arguments)), str)
+
+
+@pytest.mark.parametrize("number", ["1.23456789012345678", "9007199254740993.0", "1e400", "1e-400"])
+@pytest.mark.parametrize(
+    "frame",
+    ['{{"name": "mow", "arguments": {{"to": [{}]}}}}', "mow(to={})", "mow{{to: {},}}",
+     '<tool_call>{{"name": "mow", "arguments": {{"to": {}}}}}</tool_call>',
+     '<function=mow>{{"to": {}}}</function>'],
+)  # fmt: skip
+def test_a_call_with_a_number_that_a_float_would_round_is_refused(number, frame):
+    why = arguments_of(frame.format(number))
+    assert f"no float is the number {number}" in why

@@ -243,7 +243,8 @@ FRAMES = (
 @given(st.sampled_from(FRAMES), st.text("ab\"'{}[](),:= \\|/&;<>-_\n", max_size=20), st.data())
 def test_marked_texts_are_read_as_they_are_and_never_cut(frame, value, data):
     assume(not re.search(r"<[|/\w]", value + "<|") or "<" not in value)
-    assume(not value.startswith("\n") and not value.endswith(("\n", "<")))
+    assume(not (value.startswith("\n") and value.endswith("\n")) or "string=" in frame)
+    assume(not value.endswith("<"))
     text = frame.format(value)
     calls = read_text(text, lambda name: name == "f").calls
     assert [call.arguments for call in calls] == [{"a": value}]
@@ -251,6 +252,44 @@ def test_marked_texts_are_read_as_they_are_and_never_cut(frame, value, data):
     found = read_text(cut, lambda name: name == "f")
     if isinstance(found, Chosen) and not found.around:
         assert [call.arguments for call in found.calls] == [{"a": value}]
+
+
+FORMS = {
+    "<function=f>": ("<parameter={}>{}{}{}</parameter>", "</function>"),
+    '<invoke name="f">': ('<parameter name="{}">{}{}{}</parameter>', "</invoke>"),
+    "<x:invoke name=f>": ("<x:parameter name={}>{}{}{}</x:parameter>", "</x:invoke>"),
+    "<tool_call>f": ("<arg_key>{}</arg_key>\n<arg_value>{}{}{}</arg_value>", "</tool_call>"),
+    "<f>": ("<{0}>{1}{2}{3}</{0}>", "</f>"),
+    "<function=f> ": ("<{0}>{1}{2}{3}</{0}>", "</function>"),
+}
+PIECES = (
+    *("a", " ", "\n", "\r\n", "\t", "<", "</", ">", "{", "<b>", "</b>", "```", "</x:parameter>"),
+    *("</parameter>", "<parameter=a>", "<parameter name=b>", "</function>", "<function=f>"),
+    *("</invoke>", "<invoke name=f>", "<tool_call>", "</tool_call>", "<f>", "</f>", "<a>", "</a>"),
+    *("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<x:parameter name=b>"),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from([*FORMS]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.dictionaries(
+        st.sampled_from("ab"), st.lists(st.sampled_from(PIECES), max_size=5).map("".join)
+    ),
+)
+def test_what_was_written_on_lines_is_read_back_or_refused(opening, end, values):
+    assume(values)
+    element, closing = FORMS[opening]
+    lines = [element.format(key, end, value, end) for key, value in values.items()]
+    found = read_text(end.join([opening, *lines, closing]), lambda name: name == "f")
+    if isinstance(found, Chosen):
+        # Elements that stand in a value like those of the call itself are other arguments.
+        assume(not any(f"{end}</{tag}>" in value for value in values.values() for tag in TAGS))
+        assert [call.arguments for call in found.calls] == [values]
+
+
+TAGS = ("parameter", "x:parameter", "arg_value", "a", "b")
 
 
 JUNK = ("[", "{'", '"', "'", "[1,", "{/*", '{"a":[', "#", "\\", "['a'b", "('", "[“", "1", "[x ")

@@ -9,19 +9,22 @@ import enum
 import functools
 import threading
 import time
+from collections import deque
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 from uuid import UUID
 
 import pytest
 from hypothesis import given, strategies as st
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolArg, StructuredTool, ToolException, tool
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, RootModel
+from typing_extensions import TypedDict
 
 from selfcorrect.errors import GraphSetupError, NotDone, ToolDefinitionError
 from selfcorrect.ledger import MemoryLedger
@@ -99,6 +102,136 @@ def test_arguments_that_only_the_function_refuses_are_not_done():
 
     with pytest.raises(NotDone, match="odd"):
         run_tool(ToolSpec.from_function(act), {"n": 1})
+
+
+class Rank(enum.IntEnum):
+    HIGH = 1
+
+
+class Rate(enum.Enum):
+    FULL = 2.0**53
+
+
+class Crew(BaseModel):
+    lead: Person
+    shares: list[float] = []
+    pay: float = Field(0, alias="paid")
+    tip: float = Field(0, validation_alias="tips")
+
+
+class Rates(RootModel[dict[int, float]]):
+    pass
+
+
+class Pair(NamedTuple):
+    low: float
+    high: float = 1
+
+
+class Step(TypedDict):
+    size: float
+
+
+@dataclasses.dataclass
+class Row:
+    price: float
+    seat: Seat | None = None
+
+
+BIG = 2**53 + 1
+KEEPS = [
+    *[(kind, 5) for kind in (int, float, Decimal, bool | int, float | None, Any)],
+    *[(kind, 5.0) for kind in (int, float, Decimal, float | int)],
+    *[(kind, 0.1) for kind in (float, Decimal, Annotated[Decimal, Field(decimal_places=2)])],
+    *[(kind, BIG) for kind in (int, Decimal, int | float, Annotated[int, Field(gt=1)])],
+    *[(bool, True), (bool, 1), (Rank, 1), (Cabin, "economy"), (Rate, 2**53), (Literal[1], 1)],
+    *[
+        (timedelta, "P1W"),
+        (date, "2026-10-26"),
+        (datetime, 1e9),
+        (timedelta, 2**40 + 1),
+        (UUID, "0" * 32),
+    ],
+    *[(set[str], ["a", "a"]), (set[date], ["2026-10-26"] * 2), (set[Decimal], [0.1, 5])],
+    *[(frozenset[float], [1, 1.0, 0.5]), (list[float], [1, 0.5]), (tuple[float, int], [1, 2])],
+    *[(deque[int], [1, 2]), (Sequence[float], [1]), (Iterable[float], [1, 2]), (list, [[1], {}])],
+    *[(dict[int, str], {"1": "a", "2": "b"}), (dict, {"a": 1}), (dict[str, float], {"a": 1})],
+    *[
+        (Person, {"age": 3}),
+        (Person | None, None),
+        (list[Person], [{"age": 3}]),
+        (Seat, {"row": 2}),
+    ],
+    *[(Crew, {"lead": {"age": 3}, "shares": [1, 0.5], "paid": 5, "tips": 1}), (Rates, {"1": 5})],
+    *[
+        (Row, {"price": 1, "seat": {"row": 2}}),
+        (Pair, [1]),
+        (Pair, {"low": 1}),
+        (Step, {"size": 1}),
+    ],
+]
+# What an author's own validator makes of a value is what the author wants.
+KEEPS += [
+    (Annotated[int, AfterValidator(abs)], -5),
+    (Annotated[list, AfterValidator(lambda items: items[:1])], [1, 2]),
+]
+CHANGES = [
+    *[(kind, BIG) for kind in (float, float | None, Annotated[float, Field(gt=1)], float | str)],
+    *[(float, 10**30 + 1), (float, -BIG)],
+    *[(list[float], [1, BIG]), (tuple[int, float], [1, BIG]), (deque[float], [BIG])],
+    *[(set[float], [BIG]), (set[float], [BIG - 1, BIG]), (dict[str, list[float]], {"a": [BIG]})],
+    *[(dict[int, str], {"1": "a", "01": "b"}), (dict[float, str], {"1": "a", "1.0": "b"})],
+    *[(dict[bool, str], {"1": "a", "true": "b"}), (dict[int, float], {"1": BIG})],
+    (Rates, {"1": BIG}),
+    *[
+        (Crew, {"lead": {"age": 3}, "paid": BIG}),
+        (Crew, {"lead": {"age": 3}, "tips": BIG}),
+        (Crew, {"lead": {"age": 3}, "shares": [BIG]}),
+    ],
+    (Row, {"price": BIG}),
+    *[(Pair, [BIG]), (Pair, {"low": BIG}), (list[Row], [{"price": 1}, {"price": BIG}])],
+]
+
+
+def typed(kind):
+    """Return a tool with one argument, and what it was called with."""
+    ran = []
+
+    def act(x):
+        ran.append(x)
+        return "ok"
+
+    act.__annotations__ = {"x": kind}
+    return act, ran
+
+
+@pytest.mark.parametrize("wrap", [ToolSpec.from_function, StructuredTool.from_function])
+@pytest.mark.parametrize(("kind", "written"), KEEPS)
+def test_a_type_that_keeps_a_value_makes_it(wrap, kind, written):
+    act, ran = typed(kind)
+    options = {} if wrap == ToolSpec.from_function else {"description": "Act."}
+    (spec,) = collect_tools([wrap(act, name="act", **options)], {}).values()
+    for run in run_both(spec, {"x": written}):
+        run()
+    assert len(ran) == 2
+
+
+@pytest.mark.parametrize("wrap", [ToolSpec.from_function, StructuredTool.from_function])
+@pytest.mark.parametrize(("kind", "written"), CHANGES)
+def test_a_type_that_changes_a_value_refuses_it_before_the_tool_runs(wrap, kind, written):
+    act, ran = typed(kind)
+    options = {} if wrap == ToolSpec.from_function else {"description": "Act."}
+    (spec,) = collect_tools([wrap(act, name="act", **options)], {}).values()
+    for run in run_both(spec, {"x": written}):
+        with pytest.raises(NotDone, match=r"would change `x`: .* would be "):
+            run()
+    assert ran == []
+    if spec.is_valid({"x": written}):
+        ledger = MemoryLedger()
+        out = play([spec], {"call": {"name": "act", "args": {"x": written}}}, ledger=ledger)
+        assert out["failure"]["findings"][0]["kind"] == "validation"
+        assert "lost" not in [each.status for each in ledger.records()]
+        assert ran == []
 
 
 def test_methods_partials_and_objects_are_functions():

@@ -14,12 +14,10 @@ from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from pydantic import ValidationError
 
 from selfcorrect.agents.answers import chain_of, error_of, own_message, value_in
 from selfcorrect.agents.tool_copy import LISTENER, copy_tool
 from selfcorrect.errors import (
-    ArgumentsError,
     CorrectionFailed,
     EscalationError,
     NotDone,
@@ -209,16 +207,18 @@ _SERIALIZER: Final = JsonPlusSerializer()
 
 def spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     """Return a tool as the loop takes it: its schema as the model saw it, run by LangChain."""
-    schema, copy = tool.tool_call_schema, copy_tool(tool)
+    copy = copy_tool(tool)
     spec = ToolSpec.from_langchain(tool, **_declared(tool))
+    # LangChain would answer with a message that does not show whether the tool ran.
+    check = spec.bind or dict
 
     def call(**args: Any) -> Any:
-        _validate(schema, args)
+        check(deepcopy(args))
         with _current() as run:
             return run.take(run.start(copy, args))
 
     async def acall(**args: Any) -> Any:
-        _validate(schema, args)
+        check(deepcopy(args))
         with _current() as run:
             return run.take(await run.start(copy, args))
 
@@ -240,18 +240,6 @@ def _current() -> Iterator[ToolRun]:
         if gravest is error or gravest is None:
             raise
         raise gravest from error
-
-
-def _validate(schema: Any, args: JsonDict) -> None:
-    """Refuse, before the tool is called, what its own types refuse.
-
-    LangChain would answer with a message that does not show whether the tool ran.
-    """
-    try:
-        if hasattr(schema, "model_validate"):
-            schema.model_validate(deepcopy(args))
-    except ValidationError as error:
-        raise ArgumentsError(f"the arguments do not fit the tool: {error}") from error
 
 
 def _declared(tool: BaseTool) -> ToolOptions:

@@ -50,7 +50,7 @@ def read_word(text: str, at: int) -> tuple[JSON, int, list[str]]:
         try:
             value = int(digits) if digits.lstrip("+-").isdigit() else real(digits)
         except ValueError:
-            refuse("a number is too large", at)
+            refuse(f"no float is the number {digits:.40}: it is too large or too long", at)
         return value, number.end(), kinds
     found = _WORDS.match(text, at)
     if found is None:

@@ -6,7 +6,7 @@ A body is an object, or elements with one argument each, or nothing.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from selfcorrect.model import JSON, JsonDict
@@ -32,17 +32,18 @@ def read_markup(
         found = re.compile(opening).match(text, start)
         if found is None or (opening in _BARE and not is_tool(found["name"])):
             continue
-        name, call_id = found["name"], found.groupdict().get("id")
+        name, groups = found["name"], found.groupdict()
+        own = groups.get("mark") or name
         try:
-            arguments, end, skipped = _body(text, found.end(), closing or f"</{name}>")
+            arguments, end, skipped = _body(text, found.end(), closing or f"</{name}>", own)
         except JsonTextError as error:
             raise CallTextError(name, error) from None
-        return (TextCall(name, arguments, (), skipped, call_id),), end
+        return (TextCall(name, arguments, (), skipped, groups.get("id")),), end
     found = _RECORD.match(text, start)
     if found is None:
         return None
     try:
-        elements, end, skipped = _elements(text, found.end())
+        elements, end, skipped = _elements(text, found.end(), found["mark"] or "")
     except JsonTextError as error:
         named = _NAME_ELEMENT.search(text, found.end(), found.end() + 2_000)
         if named is None:
@@ -52,15 +53,16 @@ def read_markup(
     return (calls, end) if calls else None
 
 
-def _body(text: str, at: int, closing: str) -> tuple[JsonDict, int, tuple[str, ...]]:
+def _body(text: str, at: int, closing: str, own: str) -> tuple[JsonDict, int, tuple[str, ...]]:
     """Read a body and its closing; an object shows its own end."""
-    at = _end(_LEAD, text, at)
+    lead = _LEAD.match(text, at)
+    at = lead.end() if lead else at
     if text.startswith("{", at):
         scanner = Scanner(text, at)
         value = scanner.value()
         end = re.compile(rf"\s*(?:```\s*)?(?:{closing})").match(text, scanner.at)
         return value, end.end() if end else scanner.at, inside(scanner.skipped)
-    arguments, at, skipped = _elements(text, at)
+    arguments, at, skipped = _elements(text, at, own)
     end = re.compile(rf"\s*(?:{closing})").match(text, at)
     if end is not None:
         return arguments, end.end(), skipped
@@ -69,41 +71,69 @@ def _body(text: str, at: int, closing: str) -> tuple[JsonDict, int, tuple[str, .
     raise JsonTextError(f"its end is missing (character {at})")
 
 
-def _elements(text: str, at: int) -> tuple[JsonDict, int, tuple[str, ...]]:
-    """Read one element for each argument. Texts stay texts: the schema says what they mean."""
+def _elements(text: str, at: int, own: str) -> tuple[JsonDict, int, tuple[str, ...]]:
+    """Read one element for each argument. Texts stay texts: the schema says what they mean.
+
+    A tag of the call's own form inside a value is refused: what follows it may be an argument, or
+    words of the value. Other tags are content.
+
+    Args:
+        text: The text.
+        at: Where the first element begins.
+        own: The name of the tag around all elements.
+    """
     made: JsonDict = {}
     skipped: tuple[str, ...] = ()
+    names: set[str] = set()
+    sides, key = {""}, ""
     while found := _ELEMENT.match(text, at):
         key = (found["key"] or found["glm"] or found["tag"]).strip()
-        closing = _PARAMETER_END if found["key"] else _VALUE_END
-        if found["tag"]:
-            closing = re.compile(re.escape(f"</{key}>"))
-        end = closing.search(text, found.end())
-        value = text[found.end() : end.start()] if end else ""
-        if end is None or _INNER.search(value):
-            raise JsonTextError(f"the element of {key[:40]!r} is cut off")
+        name = found["parameter"] or found["tag"] or "arg_value"
+        own = "arg_key" if found["glm"] else own
+        end = next(_tags(text, found.end(), (name, own)), None)
+        if end is None:
+            raise JsonTextError(f"the value of `{key[:40]}` is not closed")
+        if not end["close"] or end["name"] != name:
+            raise _holds_tag(key, end[0])
         if key in made:
-            raise JsonTextError(f"the key {key[:40]!r} has two values")
+            raise JsonTextError(f"`{key[:40]}` is there twice, or a value holds a tag; {_ADVICE}")
+        value = text[found.end() : end.start()]
+        made[key], doubts, side = _value(value, found["type"])
+        skipped += doubts
         if found["glm"] and not found["value"]:
             skipped = (*skipped, "tag")
-        made[key], doubts = _value(value, found["attributes"] or "")
-        skipped += doubts
+        names.add(name)
+        sides.add(side)
         at = end.end()
+    for tag in _tags(text, at, {*names, own}):
+        if not tag["close"]:
+            break
+        if tag["name"] != own:
+            # Nothing opened it: it ends the value.
+            raise _holds_tag(key, tag[0])
+    if "odd" in sides or len(sides) > 2:
+        raise JsonTextError(f"a line end may be layout, or part of a value; {_ADVICE}")
     return made, at, skipped
 
 
-def _value(text: str, attributes: str) -> tuple[JSON, tuple[str, ...]]:
-    if 'string="true"' in attributes:
-        return text, ()
-    if 'string="false"' in attributes:
+def _tags(text: str, at: int, names: Collection[str]) -> Iterator[re.Match[str]]:
+    return (tag for tag in _ANY_TAG.finditer(text, at) if tag["name"] in names)
+
+
+def _holds_tag(key: str, tag: str) -> JsonTextError:
+    held = f"the value of `{key[:40]}` holds the tag {tag[:40]} of the call's own form"
+    return JsonTextError(f"{held}; {_ADVICE}")
+
+
+def _value(text: str, is_text: str | None) -> tuple[JSON, tuple[str, ...], str]:
+    """Return the value of an element, what was skipped in it, and where its line ends stand."""
+    if is_text == "false":
         read = read_json_text(text)
-        return read.value, inside(read.skipped)
-    return text.removeprefix("\n").removesuffix("\n"), ()
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+        return read.value, inside(read.skipped), ""
+    lines = None if is_text else _LINES.fullmatch(text)
+    if lines is None:
+        return text, (), ""
+    return text if lines["both"] is None else lines["both"], (), lines.lastgroup or ""
 
 
 # The pieces of the grammar: a tag with its namespace and bars, and the words that mark calls.
@@ -111,7 +141,9 @@ _MARK: Final = r"[|｜]?(?:\w+[|｜:])?"
 _BAR: Final = r"\s*[|｜]?>"
 _CALL: Final = r"(?:tool|function)[_▁]?(?:call|use)|invoke|function|tool|call"
 _WORD: Final = r"(?:tool|function)[_▁]?(?:calls?|uses?|code)|invoke|functions?|tools?"
-_OPEN: Final = rf"(?:<{_MARK}(?:{_CALL})(?:[_▁]begin)?{_BAR}|<start_function_call>)\s*"
+_OWN: Final = rf"<(?P<mark>{_MARK}(?:{_CALL}))"
+_OPEN: Final = rf"(?:{_OWN}(?:[_▁]begin)?{_BAR}|<start_function_call>)\s*"
+_NAMED: Final = r"(?:=|\s+name\s*=\s*)[\"']?"
 _CLOSE: Final = (
     rf"</{_MARK}(?:{_CALL}){_BAR}|<(?:{_CALL})[|｜]>|<[|｜]?(?:{_CALL})[_▁]end[|｜]?>"
     r"|<end_function_call>"
@@ -128,7 +160,7 @@ _NAMED_OBJECT: Final = rf"{_CALLED}{_OBJECT}"
 _BARE: Final = (_ELEMENT_OF_NAME, _NAMED_OBJECT)
 FORMS: Final = (
     # <invoke name="f">, <function=f>
-    (rf"<{_MARK}(?:{_CALL})(?:=|\s+name\s*=\s*)[\"']?{_CALLED}[\"']?[^<>\n]{{0,80}}>", _CLOSE),
+    (rf"{_OWN}{_NAMED}{_CALLED}[\"']?[^<>\n]{{0,80}}>", _CLOSE),
     # <|tool_call_begin|>functions.f:0
     (rf"{_OPEN}(?P<id>functions\.{_CALLED}:\d+)", _CLOSE),
     # <tool_call>f, <|tool_call>call:f, <|tool_call_begin|>function<|tool_sep|>f
@@ -176,10 +208,12 @@ _RECORD: Final = re.compile(rf"{_OPEN}(?=<\w)")
 _NAME_ELEMENT: Final = re.compile(rf"<(?:tool_)?name>\s*({NAME})\s*</")
 _LEAD: Final = re.compile(r"(?:\s|```\w*|<[|｜]tool[_▁]sep[|｜]>|<\|tool_call_argument_begin\|>)*")
 _ELEMENT: Final = re.compile(
-    rf"\s*(?:<{_MARK}parameter(?:=|\s+name\s*=\s*)[\"']?(?P<key>[\w.\-]+)[\"']?"
-    r"(?P<attributes>[^<>]*)>|<arg_key>(?P<glm>[^<>]+)</arg_key>\s*(?P<value><arg_value>)?"
+    rf"\s*(?:<(?P<parameter>{_MARK}parameter){_NAMED}(?P<key>[\w.\-]+)[\"']?"
+    r"(?:[^<>]*?\bstring=\"(?P<type>true|false)\")?[^<>]*>|<arg_key>(?P<glm>[^<>]+)</arg_key>\s*(?P<value><arg_value>)?"
     r"|<(?P<tag>[A-Za-z_][\w.\-]*)>)"
 )
-_PARAMETER_END: Final = re.compile(rf"</{_MARK}parameter{_BAR}")
-_VALUE_END: Final = re.compile(r"</arg_value>")
-_INNER: Final = re.compile(rf"</?{_MARK}(?:invoke|parameter|function|tool_call|arg_key)\b")
+_ANY_TAG: Final = re.compile(rf"<(?P<close>/?)(?P<name>{_MARK}[\w.\-]++)[^<>]*+>")
+_LINES: Final = re.compile(
+    r"(?s)(\r?\n)(?P<both>.*)\1|(?P<odd>\r?\n(?:.*\n)?)|(?P<start>\r?\n.*)|(?P<end>.*\n)"
+)
+_ADVICE: Final = "send the call as JSON, or the value without the tag"

@@ -2,8 +2,7 @@
 
 import json
 from decimal import Decimal
-from math import isfinite
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.model import JSON
 
@@ -12,7 +11,7 @@ def decode_strictly(text: str) -> JSON:
     """Return the value of a strict JSON text.
 
     Raises:
-        ValueError: If it is none, a key occurs twice, or a number is no float.
+        ValueError: If it is none, a key occurs twice, or a float would round a number.
         RecursionError: If it is nested too deeply.
     """
     value: JSON = json.loads(
@@ -25,18 +24,21 @@ def real(digits: str) -> float:
     """Return the float that digits write.
 
     Raises:
-        ValueError: If it is infinite, zero or another whole number, unlike what the digits write.
+        ValueError: If it is another number than the digits write.
     """
     number = float(digits)
-    if not isfinite(number) or (not number and Decimal(digits)):
-        raise ValueError(f"{digits:.30} is beyond any number")
-    if abs(number) >= _MOST_WHOLE and Decimal(repr(number)) != Decimal(digits):
-        raise ValueError(f"{digits:.30} is no float")
+    # Up to 15 digits a float keeps: only longer numbers, and the outermost, pay for the comparison.
+    is_kept = len(digits) < 16 and 1e-300 < abs(number) < 1e300
+    if not is_kept and not _is_equal(number, digits):
+        raise ValueError(f"no float is the number {digits:.40}: it is too large or too long")
     return number
 
 
-_MOST_WHOLE: Final = 2**53
-"""From here on a float does not hold every whole number."""
+def _is_equal(number: float, digits: str) -> bool:
+    try:
+        return repr(number) == digits or Decimal(repr(number)) == Decimal(digits)
+    except ArithmeticError:  # an exponent that no number has
+        return False
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

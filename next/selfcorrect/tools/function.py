@@ -1,12 +1,14 @@
 """Turns a function's annotations into a JSON Schema, and JSON arguments into what it annotates."""
 
 import inspect
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping, Set as AbstractSet
+from decimal import Decimal
 from functools import partial, wraps
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from selfcorrect.errors import ArgumentsError, ToolDefinitionError
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JSON, JsonDict
 
 
 class Signature(NamedTuple):
@@ -31,7 +33,7 @@ def signature_of(fn: Callable[..., Any], name: str) -> Signature:
     Raises:
         ToolDefinitionError: If an annotation has no JSON Schema.
     """
-    from pydantic import PydanticUserError, TypeAdapter, ValidationError
+    from pydantic import PydanticUserError, TypeAdapter
     from pydantic_core import ArgsKwargs
 
     from selfcorrect.tools.own_schema import OwnSchema
@@ -40,12 +42,9 @@ def signature_of(fn: Callable[..., Any], name: str) -> Signature:
     caller: Any = type(fn).__call__
     target: Any = fn if is_plain else caller.__get__(fn)
 
-    def values(*args: Any, **kwargs: Any) -> Any:
-        return args, kwargs
-
     try:
         # Pydantic sees the function's own signature, and calls what returns the values.
-        twin: Any = wraps(getattr(target, "func", target))(values)
+        twin: Any = wraps(getattr(target, "func", target))(lambda **named: named)
         twin.__wrapped__ = target
         adapter: TypeAdapter[Any] = TypeAdapter(twin)
         schema = adapter.json_schema()
@@ -58,19 +57,75 @@ def signature_of(fn: Callable[..., Any], name: str) -> Signature:
         raise ToolDefinitionError(f"tool {name!r} takes positional arguments; name every argument")
 
     def bind(args: JsonDict) -> Any:
-        try:
-            return adapter.validate_python(ArgsKwargs((), args))
-        except ValidationError as error:
-            raise ArgumentsError(f"the arguments do not fit the function: {error}") from error
+        return bind_with(lambda given: adapter.validate_python(ArgsKwargs((), given)), args)
 
     def call(**args: Any) -> Any:
-        positional, named = bind(args)
-        return fn(*positional, **named)
+        return fn(**bind(args))
 
     async def acall(**args: Any) -> Any:
-        positional, named = bind(args)
-        return await fn(*positional, **named)
+        return await fn(**bind(args))
 
     made: Any = acall if inspect.iscoroutinefunction(target) else call
     made.__wrapped__ = fn
     return Signature(schema, own, made, bind)
+
+
+def bind_with(validate: Callable[[JsonDict], Any], args: JsonDict) -> Any:
+    """Return what the types of a tool make of its arguments: a model, or values for a function.
+
+    Raises:
+        ArgumentsError: If they do not fit, or a type would round a number or drop an item.
+    """
+    from pydantic import ValidationError
+
+    try:
+        made = validate(args)
+    except ValidationError as error:
+        raise ArgumentsError(f"the arguments do not fit the function: {error}") from error
+    named = dict(made)
+    for name, written in args.items():
+        if loss := _loss(written, named.get(name, written)):
+            raise ArgumentsError(f"the tool's own type would change `{name}`: {loss}")
+    return made
+
+
+def _loss(written: JSON, made: Any) -> str:
+    """Return what a type loses of a value by itself: digits that it cannot hold, equal keys.
+
+    A text that becomes a date, or what an author's validator makes of a value, is no loss.
+    """
+    made = getattr(made, "root", made)  # of a RootModel
+    if isinstance(written, dict | list) and made is not written:
+        pairs = _pairs(written, made)
+        is_short = isinstance(made, Mapping) and len(made) < len(written)
+        if is_short or pairs is None:
+            return f"{written!r:.80} would be {made!r:.80}"
+        return next(filter(None, (_loss(*pair) for pair in pairs)), "")
+    number: Any = written
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    if not is_number or not isinstance(made, int | float | Decimal):
+        return ""
+    # Numbers of Python are compared exactly, and a decimal number by the digits.
+    is_kept = made in (number, Decimal(str(number)))
+    return "" if is_kept or float(made) != float(number) else f"{number} would be {made}"
+
+
+def _pairs(written: Any, made: Any) -> Any:
+    """Return pairs of what was written and what was made of it; None where an item is gone."""
+    if isinstance(made, AbstractSet):
+        # Doubles fall together.
+        is_kept = all(any(not _loss(item, each) for each in made) for item in written)
+        return () if is_kept else None
+    if isinstance(written, list):
+        return zip(written, made, strict=False) if isinstance(made, _MANY) else ()
+    if isinstance(made, Mapping):
+        # The type may have turned all keys into others.
+        keys = made if made.keys().isdisjoint(written) else written
+        pairs = zip(keys, written.values(), strict=False)
+        return [(item, made.get(key, item)) for key, item in pairs]
+    fields = getattr(type(made), "__pydantic_fields__", {})
+    aliases = {str(each.validation_alias or name): name for name, each in fields.items()}
+    return [(item, getattr(made, aliases.get(key, key), item)) for key, item in written.items()]
+
+
+_MANY: Final = (list, tuple, deque)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
@@ -135,6 +136,7 @@ class ToolSpec:
     @classmethod
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
         """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
+        from selfcorrect.tools.function import bind_with
         from selfcorrect.tools.own_schema import OwnSchema
 
         found = tool.tool_call_schema
@@ -142,8 +144,10 @@ class ToolSpec:
         parameters = found if is_listed else found.model_json_schema()
         own = None if is_listed else found.model_json_schema(schema_generator=OwnSchema)
         schema = {"name": tool.name, "description": tool.description, "parameters": parameters}
-        spec = cls.from_schema(schema, _langchain_call(tool), **_with_metadata(tool, options))
-        return replace(spec, own=own, bind=getattr(found, "model_validate", None))
+        bind = None if is_listed else partial(bind_with, found.model_validate)
+        call = _langchain_call(tool, bind)
+        spec = cls.from_schema(schema, call, **_with_metadata(tool, options))
+        return replace(spec, own=own, bind=bind)
 
     @classmethod
     def from_schema(
@@ -312,13 +316,14 @@ def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
     return cast("ToolOptions", known)
 
 
-def _langchain_call(tool: Any) -> Callable[..., Any]:
-    if hasattr(tool, "model_copy"):
-        # With these handlers LangChain returns an error as if it were a result.
-        silent = {"handle_tool_error": False, "handle_validation_error": False}
-        tool = tool.model_copy(update=silent)
+def _langchain_call(tool: Any, bind: Callable[[JsonDict], Any] | None) -> Callable[..., Any]:
+    # With these handlers LangChain returns an error as if it were a result.
+    silent = {"handle_tool_error": False, "handle_validation_error": False}
+    tool = tool.model_copy(update=silent)
 
     def wrap(args: JsonDict) -> JsonDict:
+        if bind is not None:
+            bind(deepcopy(args))
         # Arguments alone may look like a call, and LangChain would run what they say.
         return {"type": "tool_call", "name": tool.name, "args": args, "id": None}
 
