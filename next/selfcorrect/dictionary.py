@@ -1,6 +1,7 @@
 """The words of the language: what is one, and what is short for one.
 
-`words.bin` holds them; it is read when a rename is considered, never for a healthy call.
+`words.bin` holds them, and `rare.bin` those of longer lists that look like a slip of one of them;
+they are read when a rename is considered, never for a healthy call.
 """
 
 import re
@@ -32,12 +33,21 @@ def is_word(word: str) -> bool:
     if word in _ABBREVIATED:
         return True
     roots = [word, *_BEFORE.findall(word), *_BEHIND.findall(word)]
-    return not _load().isdisjoint(roots)
+    return not _load("words.bin").isdisjoint(roots)
+
+
+def is_rare(word: str) -> bool:
+    """Say whether a word is a rare one, or a trade's own, though it looks like a slip.
+
+    >>> is_rare("sulfite"), is_rare("sulfzte")
+    (True, False)
+    """
+    return word in _load("rare.bin")
 
 
 @cache
-def _load() -> frozenset[str]:
-    packed = Path(__file__).with_name("words.bin").read_bytes()
+def _load(file: str) -> frozenset[str]:
+    packed = Path(__file__).with_name(file).read_bytes()
     return frozenset(zlib.decompress(packed).decode().split())
 
 

@@ -8,16 +8,15 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from selfcorrect.dictionary import is_short_for, is_word
-from selfcorrect.names import LONGEST, is_plain, letters, words
+from selfcorrect.dictionary import is_rare, is_short_for, is_word
+from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
 
 SAME: Final = 0.0
 ALIKE: Final = 0.1
 NOISY: Final = 0.5
 OTHER: Final = 1.0
 MAX_NOISE: Final = 0.4
-STRICT_NOISE: Final = 0.3
-"""The largest share of letters that may differ, and the same for tools that act."""
+"""The largest share of letters that may differ."""
 _SPACE: Final = re.compile(r".*(?:[.:/]|__)", re.DOTALL)
 _SEPARATOR: Final = re.compile(r"[\W_]+")
 _NO_WORDS: Final[frozenset[str]] = frozenset()
@@ -37,22 +36,60 @@ def difference(
         one: A name.
         other: The other name.
         said: More words that are never slips, such as those of a description.
-        strict: Whether only slips count that are unlikely to make another word of a trade's own.
+        strict: Whether letters decide nothing, as on a tool that acts: names are alike only if
+            one word is the other's abbreviation, or misspelt by one edit strictly inside it.
     """
     if one == other:
         return SAME
     if max(len(one), len(other)) > LONGEST or not (is_plain(one) and is_plain(other)):
         return OTHER
-    if letters(one) == letters(other) != "":
+    if same_words(one, other, strict=strict):
         return SAME
     # What stands before a dot or colon is a namespace, such as a server: a name keeps its own.
     if _namespace(one) != _namespace(other):
         return OTHER
+    if strict:
+        return ALIKE if _is_sure(one, other, said) else OTHER
     pair = _differing_words(words(one), words(other))
-    if pair is not None and (is_short_for(*pair) or is_slip(*pair, said, strict=strict)):
+    if pair is not None and (is_short_for(*pair) or is_slip(*pair, said)):
         return ALIKE
-    share = _noise(one, other, said, strict=strict)
+    share = _noise(one, other, said)
     return OTHER if share is None else NOISY + share
+
+
+def _is_sure(one: str, other: str, said: frozenset[str]) -> bool:
+    """Say whether one word of two names differs, and is an abbreviation or misspelt inside."""
+    # Another number is another thing, wherever its digits stand.
+    if not (letters(one) + letters(other)).isalpha():
+        return False
+    pair = _differing_words(words(one), words(other))
+    pair = pair or _differing_words(_noisy_words(one), _noisy_words(other))
+    return pair is not None and (is_short_for(*pair) or is_inner_slip(*pair, said))
+
+
+def _noisy_words(name: str) -> tuple[str, ...]:
+    """Return the words of a name, where a capital may be noise: in `quantiIty`, not in `payOut`."""
+    parts = filter(None, _SEPARATOR.split(name))
+    split = (words(each) if _is_known(each, _NO_WORDS) else (letters(each),) for each in parts)
+    return sum(split, ())
+
+
+def is_inner_slip(one: str, other: str, said: frozenset[str] = _NO_WORDS) -> bool:
+    """Say whether one of two words is the other, misspelt by one edit strictly inside it.
+
+    A word of a trade that common English does not have, such as `sulfite`, is no slip.
+
+    >>> is_inner_slip("flihgt", "flight"), is_inner_slip("endorsee", "endorser")
+    (True, False)
+    >>> is_inner_slip("sulfite", "sulfate"), is_inner_slip("umount", "mount")
+    (False, False)
+    """
+    if min(len(one), len(other)) <= _SHORTEST or (one[0], one[-1]) != (other[0], other[-1]):
+        return False
+    if is_word(one) == is_word(other) or typos(one, other, 1) > 1:
+        return False
+    unknown = other if is_word(one) else one
+    return unknown not in said and not is_rare(unknown)
 
 
 def near_letters(one: str, other: str) -> bool:
@@ -69,33 +106,25 @@ def near_letters(one: str, other: str) -> bool:
     return is_slip(*pair) and pair[0] not in pair[1] and pair[1] not in pair[0]
 
 
-def is_slip(
-    one: str, other: str, said: frozenset[str] = _NO_WORDS, *, strict: bool = False
-) -> bool:
+def is_slip(one: str, other: str, said: frozenset[str] = _NO_WORDS) -> bool:
     """Say whether two words are one, written once with a letter or two wrong.
 
     One of them is a word of the language: of `hget` and `hset` nobody knows.
 
-    >>> is_slip("trial", "trail"), is_slip("tril", "trial"), is_slip("hirr", "hire", strict=True)
-    (False, True, False)
+    >>> is_slip("trial", "trail"), is_slip("tril", "trial")
+    (False, True)
 
     Args:
         one: A word.
         other: The other word.
         said: More words that are never slips of a word.
-        strict: Whether letters may only be left out, doubled or swapped inside the word: a changed
-            letter makes another one too easily.
     """
     shortest, longest = sorted((len(one), len(other)))
-    limit = 0 if shortest < _SHORTEST + strict else 1 if strict or longest < 8 else 2
-    if not limit or not (one + other).isalpha() or longest > LONGEST:
-        return False
-    if typos(one, other, limit) > limit:
+    limit = 0 if shortest < _SHORTEST else 1 if longest < 8 else 2
+    if not limit or not (one + other).isalpha() or typos(one, other, limit) > limit:
         return False
     # A letter before a word makes another one (`mount`, `umount`).
     if one[0] != other[0] or _ends_otherwise(one, other):
-        return False
-    if strict and not _keeps_letters(one, other):
         return False
     known = [is_word(each) or each in said for each in (one, other)]
     return any(known) != all(known)
@@ -103,12 +132,6 @@ def is_slip(
 
 _SHORTEST: Final = 4
 """Letters of a word below which another letter makes another word."""
-
-
-def _keeps_letters(one: str, other: str) -> bool:
-    if len(one) == len(other):
-        return sorted(one) == sorted(other)
-    return one[-1] == other[-1]
 
 
 def typos(one: str, other: str, limit: int = LONGEST) -> int:
@@ -149,46 +172,31 @@ def has_rival(written: str, name: str, others: Iterable[str]) -> bool:
 _RIVAL: Final = 2
 
 
-def _noise(one: str, other: str, said: frozenset[str], *, strict: bool) -> float | None:
+def _noise(one: str, other: str, said: frozenset[str]) -> float | None:
     """Return the share of letters that differ, if one name may be the other with noise in it."""
     first, second = letters(one), letters(other)
     shortest, longest = sorted((len(first), len(second)))
-    if shortest < 4 or _digits(first) != _digits(second):
+    if shortest < 4 or re.findall(r"\d", first) != re.findall(r"\d", second):
         return None
-    most = int((STRICT_NOISE if strict else MAX_NOISE) * longest)
+    most = int(MAX_NOISE * longest)
     share = typos(first, second, most)
-    if share > most or _says_other_words(one, other, said, strict=strict):
+    if share > most or _says_other_words(one, other, said):
         return None
     return share / longest
 
 
-def _digits(text: str) -> list[str]:
-    return [char for char in text if char.isdigit()]
-
-
-def _says_other_words(one: str, other: str, said: frozenset[str], *, strict: bool) -> bool:
+def _says_other_words(one: str, other: str, said: frozenset[str]) -> bool:
     """Say whether words differ that are words of their own, or one name only says more."""
     first, second = _plain_words(one), _plain_words(other)
     ours = [word for key, word in first.items() if key not in second]
     theirs = [word for key, word in second.items() if key not in first]
     if not ours or not theirs:
         return True
-    known = {word: _is_known(word, said) for word in (*ours, *theirs)}
-    if any(known[word] for word in ours) == any(known[word] for word in theirs):
+    if any(_is_known(word, said) for word in ours) == any(_is_known(word, said) for word in theirs):
         return True
     if len(ours) != len(theirs):
         ours, theirs = ["".join(ours)], ["".join(theirs)]
-    pairs = [
-        # Known words first: what is unknown is compared with them.
-        sorted(pair, key=lambda word: (not known.get(word), len(word), word))
-        for pair in zip(ours, theirs, strict=True)
-    ]
-    # A few letters are a code of a trade: `etc_address`, `eth_address`.
-    if strict and any(max(map(len, pair)) < _SHORTEST for pair in pairs):
-        return True
-    if any(_is_apart(letters(a), letters(b)) for a, b in pairs):
-        return True
-    return strict and all(_is_affixed(letters(a), letters(b)) for a, b in pairs)
+    return any(_is_apart(letters(a), letters(b)) for a, b in zip(ours, theirs, strict=True))
 
 
 def _is_known(word: str, said: frozenset[str]) -> bool:
@@ -209,14 +217,7 @@ def _is_apart(one: str, other: str) -> bool:
 def _ends_otherwise(one: str, other: str) -> bool:
     """Say whether an ending of two letters or more makes another word: `tutor`, `tutee`."""
     rest = min(len(one), len(other)) - _shared(one, other)
-    is_swap = sorted(one) == sorted(other)
-    return one[-1] != other[-1] and 1 < rest < 4 and not is_swap
-
-
-def _is_affixed(word: str, unknown: str) -> bool:
-    """Say whether letters before a word or behind it make another one: `umount`, `writev`."""
-    is_longer = unknown.startswith(word) or unknown.endswith(word)
-    return is_longer or unknown[0] not in word[:2]
+    return one[-1] != other[-1] and 1 < rest < 4 and sorted(one) != sorted(other)
 
 
 def _shared(one: str, other: str) -> int:

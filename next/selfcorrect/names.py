@@ -11,6 +11,7 @@ NEGATIONS: Final = frozenset({"no", "not", "non", "never", "without", "except", 
 """Words that turn a meaning round."""
 _PLAIN: Final = re.compile(r"\w[\w.:/\- ]*")
 _SEPARATOR: Final = re.compile(r"[\W_]+")
+_DIGIT: Final = re.compile(r"[\W_]*\d[\W_]*")
 _BORDER: Final = re.compile(  # bookFlight, HTTP|Page, 256|sum, sha|256
     r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)"
 )
@@ -39,9 +40,21 @@ def words(name: str) -> tuple[str, ...]:
     return _words(name[:LONGEST])
 
 
-def same_words(one: str, other: str) -> bool:
-    """Say whether two names differ in case and separators only."""
-    return letters(one) == letters(other) != ""
+def same_words(one: str, other: str, *, strict: bool = False) -> bool:
+    """Say whether two names differ in case and separators only.
+
+    In strict comparison a separator beside a digit counts: it parts two numbers, or is a sign.
+
+    >>> same_words("deploy_v1_0", "deployV10"), same_words("deploy_v1_0", "deployV10", strict=True)
+    (True, False)
+    """
+    is_same = letters(one) == letters(other) != ""
+    return is_same and not (strict and _numbers(one) != _numbers(other))
+
+
+def _numbers(name: str) -> list[str]:
+    """Return the digits of a name, each with the separators beside it."""
+    return _DIGIT.findall(name.replace("-", "_").replace(" ", "_"))
 
 
 @lru_cache(maxsize=4_096)

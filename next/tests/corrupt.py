@@ -128,9 +128,10 @@ def respell(r, draft):
     value = draft.args[name]
     args = {**draft.args, name: r.choice([*PLACES[name].forms(value), {"value": value}])}
     if r.random() < 0.5:
-        at = r.randint(1, len(name) - 2)
-        slip = name[:at] + name[at + 1] + name[at] + name[at + 2 :]
         camel, apart = name.title().replace("_", ""), name.replace("_", r.choice("- "))
+        at = r.randint(1, len(name) - 3)
+        slip = name[:at] + name[at + 1] + name[at] + name[at + 2 :]
+        slip = slip if name.isalpha() and len(name) > 4 else camel
         keys[name] = r.choice([name.upper(), camel, apart, slip])
     return replace(draft, args=args, keys=keys, done=f"{args}")
 

@@ -169,7 +169,7 @@ def test_a_tool_that_destroys_is_meant_by_no_likeness_and_stays_a_rival():
 
 
 def test_noise_needs_arguments_that_fit():
-    noisy = tool("searcAh_zituJnes", None, "", "term")
+    noisy = tool("searcAh_zituJnes", "read_only", "", "term")
     assert meant_tool("search_itunes", noisy, args={"term": "x"}) == (noisy.name, Safety.INFERRED)
     assert meant_tool("search_itunes", noisy, args={"name": "x"}) is None
 
@@ -179,7 +179,8 @@ KEYS = [
     (["departureDate"], ["departure_date"], True, [], {"departureDate": "departure_date"}),
     (["params.date", "--to"], ["date", "to"], True, [], {"params.date": "date", "--to": "to"}),
     (["depature_date"], ["departure_date", "date"], True, [], {"depature_date": "departure_date"}),
-    (["passenger_nme"], ["passenger_name"], True, [], {"passenger_nme": "passenger_name"}),
+    (["passenger_nme"], ["passenger_name"], True, [], {}),
+    (["passenger_nme"], ["passenger_name"], False, [], {"passenger_nme": "passenger_name"}),
     (["Date", "DATE"], ["date"], False, ["date"], {}),
     (["date"], ["departure_date", "name"], False, ["departure_date"], {}),
     (["date"], ["departure_date", "name"], True, ["departure_date"], {}),
@@ -188,14 +189,17 @@ KEYS = [
     (["query_id"], ["query"], False, ["query"], {}),
     (["city"], ["cities"], False, [], {"city": "cities"}),
     (["city"], ["cities"], True, [], {}),
-    (["grades"], ["gradeDict"], True, ["gradeDict"], {"grades": "gradeDict"}),
-    (["title"], ["title_str"], True, [], {"title": "title_str"}),
+    (["grades"], ["gradeDict"], False, ["gradeDict"], {"grades": "gradeDict"}),
+    (["grades"], ["gradeDict"], True, ["gradeDict"], {}),
+    (["title"], ["title_str"], False, [], {"title": "title_str"}),
+    (["title"], ["title_str"], True, [], {}),
     (["params_city"], ["city"], True, [], {"params_city": "city"}),
     (["date"], ["start_date", "end_date"], False, ["start_date"], {}),
     (["arg1"], ["query"], True, ["query"], {}),
-    (["resource"], ["reIsouXrce"], True, [], {"resource": "reIsouXrce"}),
-    (["resource", "note"], ["reIsouXrce"], True, [], {}),
-    (["resource"], ["reIsouXrce", "size"], True, ["size"], {}),
+    (["resource"], ["reIsouXrce"], False, [], {"resource": "reIsouXrce"}),
+    (["resource"], ["reIsouXrce"], True, [], {}),
+    (["resource", "note"], ["reIsouXrce"], False, [], {}),
+    (["resource"], ["reIsouXrce", "size"], False, ["size"], {}),
     (["usd_to_eur"], ["eur_to_usd"], False, ["eur_to_usd"], {}),
     (["enclude"], ["include", "exclude"], False, [], {}),
     (["enclude"], ["exclude"], False, [], {"enclude": "exclude"}),
@@ -317,12 +321,11 @@ def test_a_long_name_costs_little():
 
 
 def test_the_dictionary_is_small_and_loaded_for_renames_alone():
-    packed = (
-        Path(sys.modules["selfcorrect.dictionary"].__file__).with_name("words.bin").read_bytes()
-    )
-    listed = zlib.decompress(packed).decode().split()
-    assert len(packed) <= 250_000
-    assert listed == sorted(set(listed))
+    home = Path(sys.modules["selfcorrect.dictionary"].__file__)
+    packed = [home.with_name(file).read_bytes() for file in ("words.bin", "rare.bin")]
+    assert sum(map(len, packed)) <= 250_000
+    common, rare = (zlib.decompress(each).decode().split() for each in packed)
+    assert (common, rare) == (sorted(set(common)), sorted(set(rare) - set(common)))
     code = """
 from selfcorrect import ToolSpec, build_graph, dictionary
 def find(seats: int) -> str:

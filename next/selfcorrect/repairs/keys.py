@@ -112,7 +112,7 @@ def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...
 
 
 _WRAPPER: Final = re.compile(
-    r"(?:args|arguments|params|parameters|input|tool_args)[./]|(?:args|arguments|params|parameters)_|--"
+    r"\A(?:--|(?:args|arguments|params|parameters)[./_]|(?:input|tool_args)[./])"
 )
 
 
@@ -129,27 +129,19 @@ def _price(
     if key in synonyms:
         return SAME if synonyms[key] == slot.name else OTHER
     if is_large or len(key) > LONGEST:
-        return SAME if same_words(key, slot.name) and is_plain(key) else OTHER
-    bare = _WRAPPER.sub("", key, count=1)
+        is_same = same_words(key, slot.name, strict=strict) and is_plain(key)
+        return SAME if is_same else OTHER
+    bare = _WRAPPER.sub("", key)
     found = difference(bare, slot.name, said, strict=strict)
-    if found <= ALIKE or not is_plain(bare):
+    if strict or found <= ALIKE or not is_plain(bare):
         return found
     ours, theirs = _content(bare), _content(slot.name)
-    # Where many are wanted, a name for one says the same: `door`, a list of `doors`.
-    if "array" in slot.kinds or not strict:
-        ours, theirs = ([stem(word) for word in each] for each in (ours, theirs))
     return ALIKE if ours == theirs != [] else found
 
 
-_SCALARS: Final = frozenset({"int", "obj", "object", "str", "string"})
-_HOLDERS: Final = frozenset({"array", "dict", "list", "map"})
+_TYPES: Final = frozenset({"array", "dict", "int", "list", "map", "obj", "object", "str", "string"})
 
 
 def _content(name: str) -> list[str]:
-    """Return the words of a name without those for a type, which the schema names already.
-
-    A holder of things is their plural: `grades` says what `gradeDict` says, `days` is no `day`.
-    """
-    found = [word for word in words(name) if word not in _SCALARS | _HOLDERS]
-    holds = not _HOLDERS.isdisjoint(words(name))
-    return [*found[:-1], f"{stem(found[-1])}s"] if found and holds else found
+    """Return the singular words of a name without those for a type: the schema names it already."""
+    return [stem(word) for word in words(name) if word not in _TYPES]

@@ -9,7 +9,7 @@ from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.effect import acts
 from selfcorrect.likeness import ALIKE, OTHER, difference, has_rival
 from selfcorrect.model import JsonObject, Safety
-from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
+from selfcorrect.names import LONGEST, is_plain, letters, same_words
 from selfcorrect.protocols import OfferedTool
 from selfcorrect.repairs.arguments import SURE, repair_arguments
 from selfcorrect.values.primitives import EVERY
@@ -17,13 +17,14 @@ from selfcorrect.values.readings import Allow
 
 LEAD: Final = 0.2
 """How much nearer a name must be to its tool than to the next one."""
-_SEVERAL: Final = 3
 MAX_TOOLS: Final = 500
 """Tools beyond which a name is compared by its letters alone."""
 _NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\w+(?:[.:/]|(?<=[^_])__)(?=[^\W_]\w*\Z)")
 _RESIDUE: Final = re.compile(
-    r"\(\)\Z|(?:<[|\uff5c][\w ]{1,40}[|\uff5c]>\w{0,40})+\Z|(?:</\w{1,40}>)+\Z"
+    # Only behind the name of a part of a message stands another name: `<|channel|>commentary`.
+    r"\(\)\Z|(?:</\w{1,40}>)+\Z"
+    r"|(?:<[|\uff5c](?:(?:channel|constrain)[|\uff5c]>\w{0,40}|[\w ]{1,40}[|\uff5c]>))+\Z"
 )
 _PLACEHOLDER: Final = re.compile(
     r"[\W_]*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?[\W_]*", re.IGNORECASE
@@ -56,34 +57,37 @@ def match_tool(name: str, args: JsonObject, tools: Mapping[str, OfferedTool]) ->
         return ToolMatch(bare, Safety.EXACT)
     if len(bare) <= LONGEST and _PLACEHOLDER.fullmatch(bare):
         found = [each for each, tool in tools.items() if args and _takes(tool, args)]
-        return (
-            _only(found) if all(_may_stand_for(bare, tools[each], args) for each in found) else None
-        )
+        may = all(_may_stand_for(bare, tools[each], args) for each in found)
+        return _only(found) if may else None
     if len(bare) > LONGEST or not is_plain(bare):
         return None
     same = [each for each in tools if same_words(bare, each)]
     if same or not tools or len(tools) > MAX_TOOLS:
-        return _only(same, Safety.EXACT)
+        is_sure = all(_is_spelling(bare, each, tools[each]) for each in same)
+        return _only(same, Safety.EXACT) if is_sure else None
     spaced = [each for each in tools if same_words(bare, _without_space(each))]
     if spaced:
         # A namespace may be another server, with another tool of the same name; one that all
         # tools share says nothing.
         tool = tools[spaced[0]]
-        is_ours = len({_space(each) for each in tools}) == 1 and tool.effect != "destructive"
-        may = (is_ours or not acts(tool.effect)) and _takes(tool, args)
-        return _only(spaced) if may else None
+        spaces = {each.removesuffix(_without_space(each)) for each in tools}
+        may = not acts(tool.effect) or (len(spaces) == 1 and tool.effect != "destructive")
+        is_same = _is_spelling(bare, _without_space(tool.name), tool)
+        return _only(spaced) if may and is_same and _takes(tool, args) else None
     # Rivals count by the loosest likeness; a tool that acts is named by the strictest one.
     near = sorted((_price(bare, tool, strict=False), each) for each, tool in tools.items())
     if len(near) > 1 and near[1][0] < near[0][0] + LEAD:
         return None
-    if has_rival(bare, near[0][1], tools):
-        return None
     tool = tools[near[0][1]]
-    # A slip in one of several words is surer than in a word alone.
-    price = _price(bare, tool, strict=acts(tool.effect) and len(words(bare)) < _SEVERAL)
+    if tool.effect == "destructive" or has_rival(bare, tool.name, tools):
+        return None
+    price = _price(bare, tool, strict=acts(tool.effect))
     is_sure = price <= ALIKE or (price < OTHER and _takes(tool, args))
-    is_kept = tool.effect == "destructive"
-    return ToolMatch(tool.name, Safety.INFERRED) if is_sure and not is_kept else None
+    return _only([tool.name]) if is_sure else None
+
+
+def _is_spelling(bare: str, name: str, tool: OfferedTool) -> bool:
+    return same_words(bare, name, strict=acts(tool.effect)) and is_plain(name)
 
 
 def _may_stand_for(name: str, tool: OfferedTool, args: JsonObject) -> bool:
@@ -97,10 +101,6 @@ def _may_stand_for(name: str, tool: OfferedTool, args: JsonObject) -> bool:
     needs = {key for key, slot in tool.slot.properties.items() if slot.required}
     is_exact = needs <= args.keys() <= tool.slot.properties.keys()
     return is_exact and bool(name) and not letters(name) and tool.effect != "destructive"
-
-
-def _space(name: str) -> str:
-    return name.removesuffix(_without_space(name))
 
 
 def _without_space(name: str) -> str:
@@ -120,13 +120,10 @@ def bare_name(name: str) -> str:
     >>> bare_name("'cat'<|channel|>commentary"), bare_name("functions.find")
     ('cat', 'find')
     """
-    if len(name) > _LONG:
+    if len(name) > 4 * LONGEST:
         return name
     bare = _RESIDUE.sub("", name).strip(" \t\r\n\"'`")
     return _NAMESPACE.sub("", bare, count=1)
-
-
-_LONG: Final = 4 * LONGEST
 
 
 def _only(names: Sequence[str], safety: Safety = Safety.INFERRED) -> ToolMatch | None:
