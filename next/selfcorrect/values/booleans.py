@@ -7,13 +7,14 @@ from selfcorrect.model import JSON, Safety
 from selfcorrect.names import NEGATIONS, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
+from selfcorrect.values.texts import unquote
 
 
 def read_boolean(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read "true" and "false", and less surely "yes", "no", "on", "off", 1 and 0."""
     if not isinstance(value, str | int):
         return
-    word = str(value).strip(" \t\r\n'\"").lower()
+    word = unquote(str(value)).lower()
     if word in _SAME:
         yield Reading(_SAME[word], Safety.EXACT, "convert-type")
     elif word in _ALIKE and not (word in _SWITCHES and _NEGATIVE.intersection(words(slot.name))):

@@ -8,7 +8,7 @@ from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.booleans import read_boolean
 from selfcorrect.values.choices import read_choice, read_synonym
-from selfcorrect.values.dates import read_date
+from selfcorrect.values.dates import TIMES, read_date
 from selfcorrect.values.lists import read_list
 from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
@@ -112,5 +112,5 @@ def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
 
 
 _NUMBERS: Final = frozenset({"integer", "number"})
-_DATES: Final = frozenset({"date", "date-time", "time"})
+_DATES: Final = TIMES | {"date"}
 _OPENERS: Final = ("[", "{", "(")
