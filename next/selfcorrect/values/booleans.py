@@ -24,8 +24,6 @@ def read_boolean(value: JSON, slot: Slot) -> Iterator[Reading]:
 _SAME: Final = {"true": True, "false": False}
 _ALIKE: Final = {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}
 _SWITCHES: Final = ("on", "off")
-_NEGATIVE: Final = NEGATIONS.union(
-    ("skip", "skipped", "exclude", "excluded", "disable", "disabled"),
-    ("ignore", "hide", "hidden", "omit", "suppress"),
-)
+_OFF: Final = "skip skipped exclude excluded disable disabled ignore hide hidden omit suppress"
+_NEGATIVE: Final = NEGATIONS.union(_OFF.split())
 """Words of a name under which "off" may mean the argument, or what the argument turns off."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set as AbstractSet
 from functools import lru_cache
 from typing import Final
 
@@ -14,7 +14,7 @@ from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.texts import unquote
 
-_MOST: Final = 300
+_MOST: Final = 200
 """Listed values beyond which none is compared word by word with what was written."""
 _LONGEST: Final = 200
 _SORTS: Final = "class type kind mode level option style format value state status category grade"
@@ -30,15 +30,15 @@ def read_choice(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a scalar as one of the listed values."""
     if value is None or isinstance(value, list | dict) or len(text := str(value)) > _LONGEST:
         return
-    index = _index(slot)
-    if same := index.get(_key(unquote(text)), ()):
+    bare, index = unquote(text), _index(slot)
+    if same := index.get(_key(bare), ()):
         # 3.1 may have been written 3.10.
         is_cut = isinstance(value, float) and _key(f"{text}0") in index
         for each in same:
             yield Reading(each, Safety.EXACT, "correct-enum", is_cut)
-    elif len(slot.choices) <= _MOST:
-        found = _by_words(text, slot)
-        for each in found or _by_letters(text, slot.choices):
+    elif len(slot.choices) <= _MOST and not _has_signs(bare.removesuffix(".")):
+        found = _by_words(bare, slot)
+        for each in found or index.get(_stems(bare)) or _by_slip(bare, slot):
             yield Reading(each, Safety.INFERRED, "correct-enum", not found)
 
 
@@ -51,11 +51,14 @@ def read_synonym(value: JSON, slot: Slot, synonyms: Mapping[str, JSON]) -> Itera
 
 @lru_cache(maxsize=64)
 def _index(slot: Slot) -> Mapping[Hashable, Sequence[JSON]]:
-    """Return the listed values by what is the same in all spellings of them."""
+    """Return the listed values by their letters, and by their words in the singular."""
     found: dict[Hashable, list[JSON]] = defaultdict(list)
     for each in slot.choices:
-        found[_key(str(each).strip())].append(each)
-    return dict(found)
+        text = str(each).strip()
+        found[_key(text)].append(each)
+        found[_stems(text)].append(each)
+    found.pop((), None)
+    return found
 
 
 def _key(text: str) -> Hashable:
@@ -77,23 +80,10 @@ _SEPARATORS: Final = re.compile(r"[ _\-]+")
 _DIGITS: Final = re.compile(r"\d+")
 
 
-def _by_words(text: str, slot: Slot) -> list[JSON]:
-    """Return the values whose words stand in a text that says nothing else, or the reverse."""
-    bare = unquote(text).removesuffix(".")
-    if _has_signs(bare):
-        return []
-    listed = [_words(str(each)) for each in slot.choices]
-    telling = _telling(listed)
-    # A word that tells two listed values apart is not idle.
-    idle = (_FILLERS | {each for each in words(slot.name) if len(each) > 1}) - _TURNS - telling
-    ours = _words(bare)
-    found: list[JSON] = []
-    for choice, theirs in zip(slot.choices, listed, strict=True):
-        if not _has_signs(str(choice).strip()) and (
-            _says_more(ours, theirs, idle) or _says_more(theirs, ours, _FILLERS - telling)
-        ):
-            found.append(choice)
-    return found
+def _stems(text: str) -> tuple[str, ...]:
+    """Return the singular of several words, none for a lone one: `weeks` is no `week`."""
+    said = () if _has_signs(text) else _words(text)
+    return tuple(map(stem, said)) if len(said) > 1 else ()
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -102,6 +92,27 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 _WORD: Final = re.compile(r"[^\W_]+")
+
+
+def _by_words(text: str, slot: Slot) -> list[JSON]:
+    """Return the values whose words stand in a text that says nothing else, or the reverse."""
+    listed, telling = _listed(slot)
+    # A word that tells two listed values apart is not idle.
+    idle = (_FILLERS | {each for each in words(slot.name) if len(each) > 1}) - _TURNS - telling
+    ours = _words(text)
+    return [
+        choice
+        for choice, theirs in listed
+        if _says_more(ours, theirs, idle) or _says_more(theirs, ours, _FILLERS - telling)
+    ]
+
+
+@lru_cache(maxsize=64)
+def _listed(slot: Slot) -> tuple[Sequence[tuple[JSON, tuple[str, ...]]], set[str]]:
+    """Return the listed values without signs and their words, and what tells values apart."""
+    said = [(each, _words(str(each))) for each in slot.choices]
+    plain = [pair for pair in said if not _has_signs(str(pair[0]).strip())]
+    return plain, _telling([theirs for _, theirs in said])
 
 
 def _telling(listed: Sequence[tuple[str, ...]]) -> set[str]:
@@ -116,30 +127,20 @@ def _telling(listed: Sequence[tuple[str, ...]]) -> set[str]:
     }
 
 
-def _says_more(more: Sequence[str], less: Sequence[str], idle: frozenset[str] | set[str]) -> bool:
+def _says_more(more: Sequence[str], less: Sequence[str], idle: AbstractSet[str]) -> bool:
     """Say whether one text holds the words of the other in a row, and else only idle ones."""
     size = len(less)
-    starts = (
-        at for at in range(len(more) - size + 1) if tuple(more[at : at + size]) == tuple(less)
+    return less[0] in more and any(
+        more[at : at + size] == less and {*more[:at], *more[at + size :]} <= idle
+        for at in range(len(more) - size + 1)
     )
-    return any({*more[:at], *more[at + size :]} <= idle for at in starts)
 
 
-def _by_letters(text: str, choices: Sequence[JSON]) -> list[JSON]:
-    """Return the values that a text names but for a slip, or but for naming many of a thing."""
-    bare = unquote(text)
-    listed = [each for each in choices if isinstance(each, str) and not _has_signs(each)]
-    if _has_signs(bare):
-        return []
-    return [each for each in listed if _is_slip(bare, each) or _is_number_of(bare, each)]
+def _by_slip(text: str, slot: Slot) -> list[JSON]:
+    listed, _ = _listed(slot)
+    return [each for each, _ in listed if isinstance(each, str) and _is_slip(text, each)]
 
 
 def _is_slip(text: str, choice: str) -> bool:
     """Say whether one letter of a text is wrong, left out, doubled, or two have changed places."""
     return near_letters(text, choice) and typos(letters(text), letters(choice)) == 1
-
-
-def _is_number_of(text: str, choice: str) -> bool:
-    """Say whether several words differ only in that one names many: a lone `weeks` is no `week`."""
-    ours, theirs = ([*map(stem, _words(each))] for each in (text, choice))
-    return len(ours) > 1 and ours == theirs

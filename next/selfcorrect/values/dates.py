@@ -11,10 +11,10 @@ from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
 _LONGEST: Final = 60
-_MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
+_NAMES_OF_MONTHS: Final = (
+    "January February March April May June July August September October November December"
 )
+_MONTHS: Final = tuple(_NAMES_OF_MONTHS.split())
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY: Final = re.compile(
     r"(mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rsday|urday|s|rs|r)?\.?,? ", re.IGNORECASE
@@ -39,8 +39,8 @@ _CLOCK: Final = re.compile(
 _ZONE: Final = re.compile(
     r"(?<=[\dm.]) ?(z|utc|[+-](?:0\d|1[0-3]):?[0-5]\d|[+-]14:?00)\Z", re.ASCII | re.IGNORECASE
 )
-TIMES: Final = frozenset({"time", "date-time", "naive-time", "naive-date-time"})
-"""Formats of a time of day."""
+DATES: Final = frozenset({"date", "time", "date-time", "naive-time", "naive-date-time"})
+"""Formats of a day, a time of day, or both."""
 _PARTS: Final = re.compile(r"(.*\d)(?:[Tt]|, | at | )(\d.*)", re.ASCII)
 _MIDNIGHT: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?Z?", re.ASCII)
 
@@ -141,7 +141,7 @@ def _clocks(text: str, slot: Slot, *, has_day: bool = False) -> Iterator[str]:
     if zone[:1] == "-" and not found[3]:
         return
     # `9:30` may be minutes and seconds where nothing says that it is a time.
-    if found[3] or half or has_day or slot.format in TIMES:
+    if found[3] or half or has_day or slot.format in DATES:
         yield f"{hour:02}:{minute}:{second}{part}{zone}"
     if not (found[3] or zone or slot.format):
         yield f"{hour:02}:{minute}"

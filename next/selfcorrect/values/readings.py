@@ -8,7 +8,7 @@ from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.booleans import read_boolean
 from selfcorrect.values.choices import read_choice, read_synonym
-from selfcorrect.values.dates import TIMES, read_date
+from selfcorrect.values.dates import DATES, read_date
 from selfcorrect.values.lists import read_list
 from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
@@ -100,7 +100,7 @@ def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
             yield read_choice
         elif slot.takes("string"):
             yield read_text
-            if slot.format in _DATES or slot.pattern:
+            if slot.format in DATES or slot.pattern:
                 yield read_date
         # For a tool that acts, what is empty is missing, and not null.
         if isinstance(value, str) and slot.is_nullable and (value.strip() or not allow.acts):
@@ -112,5 +112,4 @@ def _readers(value: JSON, slot: Slot, allow: Allow) -> Iterator[Reader]:
 
 
 _NUMBERS: Final = frozenset({"integer", "number"})
-_DATES: Final = TIMES | {"date"}
 _OPENERS: Final = ("[", "{", "(")

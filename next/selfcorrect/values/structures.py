@@ -97,9 +97,7 @@ def _is_type(value: JSON) -> bool:
     return isinstance(value, str) and value.lower() in _TYPES
 
 
-_TYPES: Final = frozenset(
-    {
-        *("array", "list", "tuple", "boolean", "bool", "number", "integer", "int", "float"),
-        *("double", "string", "str", "object", "dict"),
-    }
+_WORDS: Final = (
+    "array list tuple boolean bool number integer int float double string str object dict"
 )
+_TYPES: Final = frozenset(_WORDS.split())

@@ -15,10 +15,8 @@ _AROUND: Final = _QUOTES | {"<>"}
 
 def read_text(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a scalar as the text that a place wants."""
-    if isinstance(value, bool):
+    if isinstance(value, int):
         yield Reading(str(value).lower(), Safety.EXACT, "convert-type")
-    elif isinstance(value, int):
-        yield Reading(str(value), Safety.EXACT, "convert-type")
     elif isinstance(value, float):
         # 5.0 may have been written 5, and 1.1 may have been written 1.10.
         if not value.is_integer() and "e" not in (text := repr(value)):

@@ -7,41 +7,38 @@ from selfcorrect.dictionary import stem
 from selfcorrect.names import NEGATIONS, words
 
 _ROWS: Final = (
-    *("$ us$ usd dollar", "€ eur euro", "£ gbp sterling", "¥ jpy yen", "₹ inr rupee"),
-    *("cad c$", "aud a$", "nzd", "sgd", "hkd", "mxn peso", "chf franc", "cny yuan rmb", "krw won"),
-    *("sek", "nok", "dkk", "pln zloty", "brl real", "zar rand", "btc bitcoin", "eth ether"),
-    *("% percent pct percentage", "km kilometer kilometre", "m meter metre", "mi mile", "nm"),
-    *("cm centimeter centimetre", "mm millimeter millimetre", "ft foot feet", "in inch", "yd yard"),
-    *("kg kilogram kilo", "g gram", "mg milligram", "t tonne", "ton", "lb pound", "oz ounce"),
-    *("ms millisecond", "s sec second", "min minute", "h hr hour", "d day", "week", "month"),
-    *("year", "°C C celsius", "°F F fahrenheit", "K kelvin", "km/h kmh kph", "mph", "W watt"),
-    *("V volt", "A ampere", "kB KB kilobyte", "MB megabyte", "GB gigabyte", "TB terabyte", "byte"),
+    "$ us$ usd dollar, € eur euro, £ gbp sterling, ¥ jpy yen, ₹ inr rupee, cad c$, aud a$, nzd",
+    "sgd, hkd, mxn peso, chf franc, cny yuan rmb, krw won, sek, nok, dkk, pln zloty, brl real",
+    "zar rand, btc bitcoin, eth ether, % percent pct percentage, nm, mi mile",
+    "km kilometer kilometre, m meter metre, cm centimeter centimetre, mm millimeter millimetre",
+    "in inch, ft foot feet, yd yard, kg kilogram kilo, g gram, mg milligram, t tonne, ton, lb",
+    "pound, oz ounce, ms millisecond, s sec second, min minute, h hr hour, d day, week, month",
+    "year, °C C celsius, °F F fahrenheit, K kelvin, km/h kmh kph, mph, W watt, V volt, A ampere",
+    "kB KB kilobyte, MB megabyte, GB gigabyte, TB terabyte, byte",
 )
-"""Signs and words of one unit a row."""
-_SIGNS: Final = {word: row for row in _ROWS for word in row.split()}
+"""Signs and words of one unit between commas; a pound may be money or a weight."""
+_SIGNS: Final = {word: row for line in _ROWS for row in line.split(", ") for word in row.split()}
 _UNITS: Final = {word.lower(): row for word, row in _SIGNS.items()}
 _ALSO_WORDS: Final = frozenset({"in", "min", "a", "s", "real", "won"})
 """Signs that a name or description uses as words."""
 _POINTS: Final = frozenset({"day", "hour", "minute", "month", "second", "week", "year"})
 """Words that say when, as `start_hour` does; a word for an amount is a plural."""
-_MONEY: Final = frozenset({"price", "cost", "fee", "amount", "budget", "salary", "payment"})
 _BREAK: Final = re.compile(
-    r"([.,;:()\[\]\n]|\b(?:in|as|how many|(?:number|amount|count) of)\b"
-    r"|\b(?:to|from|before|after|between|until)\b)"
+    r"[.,;:()\[\]\n]|\b(?:in|as|how many|(?:number|amount|count) of)\b"
+    r"|\b(?=(?:to|from|before|after|between|until)\b)"
 )
-"""What stands between two phrases."""
-_BEHIND: Final = frozenset({"to", "from", "before", "after", "between", "until"})
-"""What follows a unit: `seconds to wait` are seconds, `converted from USD` is no USD."""
-_IDLE: Final = frozenset({"the", "us", "degree", "degrees", "whole", "full"})
+"""What stands between two phrases: `seconds to wait` are seconds, `from USD` is no unit."""
+_IDLE: Final = re.compile(r"\b(?:the|us|degrees?|whole|full)\s")
 _CHANGING: Final = (
-    *("nautical short long imperial troy metric fluid", "per square squared cubic log"),
-    *("canadian australian singapore kong taiwan zealand mexican", "minor base smallest lowest"),
-    *("hundred thousand million billion tenth hundredth thousandth", "dozen half quarter"),
-    *("cent pence penny", "fraction decimal ratio basis", "scaled multiplied divided times"),
-    *("zero one ten", "or if unless otherwise any other local such like example"),
+    "nautical short long imperial troy metric fluid per square squared cubic log dozen half",
+    "canadian australian singapore kong taiwan zealand mexican minor base smallest lowest",
+    "hundred thousand million billion tenth hundredth thousandth cent pence penny zero one ten",
+    "quarter fraction decimal ratio basis scaled multiplied divided times",
+    "or if unless otherwise any other local such like example",
 )
 """Words that make another unit of one, count it in others, or leave it open."""
 _CHANGES: Final = NEGATIONS.union(*map(str.split, _CHANGING))
+_LONGEST: Final = 2_000
 
 
 def is_asked_for(unit: str, name: str, description: str) -> bool:
@@ -56,11 +53,9 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     (True, False)
     """
     meant, (*head, last) = _unit(unit.strip(". ")), ("", *words(name))
-    text = description[:_LONGEST].replace("U.S.", "US")
-    # The pounds of a price are no weight.
-    if not _MONEY.isdisjoint((*head, last, *words(text))):
-        last, text = (_POUNDS.sub("gbp", each) for each in (last, text))
-    named, rest = _phrases(text)
+    if meant is None or len(description) > _LONGEST:
+        return False
+    named, rest = _phrases(description.lower())
     # A lone letter is a variable, and a lone `min` a bound.
     is_unit = len(head) > 1 or (len(last) > 1 and last not in _ALSO_WORDS)
     if is_unit and last not in _POINTS and meant in (_known(last), stem(last)):
@@ -68,8 +63,7 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     else:
         head.append(last)
     rest += [word for word in head if len(word) > 1]
-    has_number = any(char.isnumeric() for char in text)
-    return meant is not None and named == {meant} and not (has_number or any(map(_changes, rest)))
+    return named == {meant} and not any(map(_changes, rest))
 
 
 def _unit(text: str) -> str | None:
@@ -84,14 +78,12 @@ def _known(word: str) -> str | None:
     return _UNITS.get(word) or _UNITS.get(stem(word))
 
 
-def _phrases(text: str) -> tuple[set[str | None], list[str]]:
+def _phrases(text: str) -> tuple[set[str], list[str]]:
     """Return the units that are the whole of a phrase, and the words of all other phrases."""
-    named: set[str | None] = set()
+    named: set[str] = set()
     rest: list[str] = []
-    parts = _BREAK.split(text.lower())
-    for lead, phrase in zip(["", *parts[1::2]], parts[::2], strict=True):
-        said = [word for word in phrase.split() if word not in _IDLE]
-        unit = said[0].strip(_QUOTES) if lead not in _BEHIND and len(said) == 1 else ""
+    for phrase in _BREAK.split(text):
+        unit = _IDLE.sub("", phrase).strip(_QUOTES)
         if unit not in _POINTS and (len(unit) > 1 or not unit.isalpha()) and (row := _known(unit)):
             named.add(row)
         else:
@@ -103,11 +95,10 @@ def _changes(word: str) -> bool:
     """Say whether a word beside the phrase of a unit may change what is asked for."""
     if word in _ALSO_WORDS:
         return False
-    is_letter = len(word) == 1 and word.isalpha()
-    return is_letter or word in _CHANGES or stem(word) in _CHANGES or _known(word) is not None
+    # What is no word is a number, and a lone letter counts or names something: `USD (k)`.
+    is_sign = len(word) == 1 or not word.isalpha()
+    return is_sign or not _CHANGES.isdisjoint((word, stem(word))) or _known(word) is not None
 
 
-_LONGEST: Final = 2_000
-_QUOTES: Final = "\"'`*"
-_POUNDS: Final = re.compile(r"\bpounds?\b")
-_WORD: Final = re.compile(r"[^\W\d_]+|[$€£¥₹%]")
+_QUOTES: Final = " \"'`*"
+_WORD: Final = re.compile(r"[^\W_]+|[$€£¥₹%]")
