@@ -137,8 +137,7 @@ def _says_more(more: Sequence[str], less: Sequence[str], idle: AbstractSet[str])
 
 
 def _by_slip(text: str, slot: Slot) -> list[JSON]:
-    listed, _ = _listed(slot)
-    return [each for each, _ in listed if isinstance(each, str) and _is_slip(text, each)]
+    return [each for each, _ in _listed(slot)[0] if isinstance(each, str) and _is_slip(text, each)]
 
 
 def _is_slip(text: str, choice: str) -> bool:

@@ -36,8 +36,11 @@ _CLOCK: Final = re.compile(
     r"([01]?\d|2[0-3])(?::([0-5]\d))?(?::([0-5]\d|60)(\.\d{1,9})?)?(?: ?([ap])\.?m\.?)?",
     re.ASCII | re.IGNORECASE,
 )
+_OFFSET: Final = r"(?:0\d|1[0-3]):?[0-5]\d|14:?00"
+# Behind a time without seconds, a hyphen makes a span of hours: `09:00-10:00`.
 _ZONE: Final = re.compile(
-    r"(?<=[\dm.]) ?(z|utc|[+-](?:0\d|1[0-3]):?[0-5]\d|[+-]14:?00)\Z", re.ASCII | re.IGNORECASE
+    rf"(?<=[\dm.])(?: ?(?=[zu+])|(?<=:\d\d:\d\d) ?(?=-))(z|utc|[+-](?:{_OFFSET}))\Z",
+    re.ASCII | re.IGNORECASE,
 )
 DATES: Final = frozenset({"date", "time", "date-time", "naive-time", "naive-date-time"})
 """Formats of a day, a time of day, or both."""
@@ -137,9 +140,6 @@ def _clocks(text: str, slot: Slot, *, has_day: bool = False) -> Iterator[str]:
     hour = hour % 12 + 12 * (half == "p") if half else hour
     minute, second, part = found[2] or "00", found[3] or "00", found[4] or ""
     zone = _zone(zoned[1]) if zoned else ""
-    # `09:00-10:00` is a span of hours.
-    if zone[:1] == "-" and not found[3]:
-        return
     # `9:30` may be minutes and seconds where nothing says that it is a time.
     if found[3] or half or has_day or slot.format in DATES:
         yield f"{hour:02}:{minute}:{second}{part}{zone}"

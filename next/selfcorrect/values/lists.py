@@ -12,7 +12,7 @@ from selfcorrect.values.reading import Reading
 from selfcorrect.values.structures import nested, read_wrapped
 
 _LONGEST: Final = 20_000
-_OPENERS: Final = ("[", "{", "(")
+_OPENERS: Final = frozenset("[{(")
 _SEPARATORS: Final = "\n;|,"
 _PLACEHOLDER: Final = re.compile(r"[\W_]*|\$\{?\w+\}?|<[^<>]*>")
 _GROUP: Final = re.compile(r"\d,\d{3}(?!\d)")

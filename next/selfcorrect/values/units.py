@@ -93,11 +93,10 @@ def _phrases(text: str) -> tuple[set[str], list[str]]:
 
 def _changes(word: str) -> bool:
     """Say whether a word beside the phrase of a unit may change what is asked for."""
-    if word in _ALSO_WORDS:
-        return False
     # What is no word is a number, and a lone letter counts or names something: `USD (k)`.
     is_sign = len(word) == 1 or not word.isalpha()
-    return is_sign or not _CHANGES.isdisjoint((word, stem(word))) or _known(word) is not None
+    is_other = is_sign or not _CHANGES.isdisjoint((word, stem(word))) or _known(word) is not None
+    return is_other and word not in _ALSO_WORDS
 
 
 _QUOTES: Final = " \"'`*"
