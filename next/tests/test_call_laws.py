@@ -52,7 +52,7 @@ def test_what_says_something_else_never_runs_as_the_call():
             seen[case.kind] += 1
             if not case.is_true(found):
                 wrong.append((trial.tool.get("effect", "undeclared"), case, found))
-    assert seen.total() > 5_000
+    assert seen.total() > 4_900
     assert seen.keys() == CHANGES.keys()
     assert wrong == [], "\n\n".join(map(str, wrong))
 

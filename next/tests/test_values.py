@@ -22,6 +22,9 @@ MOMENT = {"type": "string", "format": "date-time"}
 CODE = {"type": "string", "pattern": "^[A-Z]{3}$"}
 
 
+EMAIL = {**TEXT, "format": "email"}
+
+
 def listed(*values):
     return {"enum": list(values)}
 
@@ -42,7 +45,6 @@ READ = [
     (PAIR, {"latitude": 5, "longitude": 7}, [5, 7], "inferred unwrap-value"),
     (many(TEXT), {"item": ["a", "b"]}, ["a", "b"], "exact unwrap-value"),
     (many(TEXT), {"type": "list", "items": ["a"]}, ["a"], "exact unwrap-value"),
-    (listed("scenic view", "camping"), "Scenic views", "scenic view", "inferred correct-enum"),
     (INTEGER, " -5 ", -5, "exact convert-type"),
     (INTEGER, "\N{MINUS SIGN}5", -5, "exact convert-type"),
     (INTEGER, "5.00", 5, "exact convert-type"),
@@ -63,7 +65,6 @@ READ = [
     (BOOLEAN, 1, True, "inferred convert-type"),
     (CABIN, " Business", "business", "exact correct-enum"),
     (CABIN, "Business class", "business", "inferred correct-enum"),
-    (CABIN, "buisness", "business", "inferred correct-enum"),
     (listed("us-east-1", "us-west-2"), "US East 1", "us-east-1", "exact correct-enum"),
     (listed(1, 2, 3), "2", 2, "exact correct-enum"),
     (listed("5", "50"), 5, "5", "exact correct-enum"),
@@ -77,7 +78,6 @@ READ = [
     (TIME, "9:30 pm UTC", "21:30:00Z", "exact format-time"),
     (MOMENT, "2026-10-26 09:30+0200", "2026-10-26T09:30:00+02:00", "exact format-date"),
     (TEXT, 5, "5", "exact convert-type"),
-    (TEXT, 2.5, "2.5", "inferred convert-type"),
     (TEXT, True, "true", "exact convert-type"),
     (CODE, " LHR\n", "LHR", "exact correct-format"),
     (CODE, "lhr", "LHR", "inferred correct-format"),
@@ -90,8 +90,20 @@ READ = [
     ),
     (many(TEXT), "a", ["a"], "exact wrap-list"),
     (many(INTEGER), 5, [5], "exact wrap-list"),
-    (many(TEXT), "a, b", ["a", "b"], "inferred split-list"),
-    (many(TEXT), "a\nb", ["a", "b"], "inferred split-list"),
+    (
+        many(CABIN),
+        "economy, Business",
+        ["economy", "business"],
+        "inferred split-list, exact correct-enum",
+    ),
+    (many(INTEGER), "1, 2\t", [1, 2], f"inferred split-list{2 * ', exact convert-type'}"),
+    (many(EMAIL), "a@x.org; b@x.org", ["a@x.org", "b@x.org"], "inferred split-list"),
+    (
+        many(listed("Washington, D.C.")),
+        "Washington, D.C.",
+        ["Washington, D.C."],
+        "inferred wrap-list",
+    ),
     (many(TEXT), '["a", "b"]', ["a", "b"], "exact parse-nested"),
     (many(TEXT), "['a', 'b']", ["a", "b"], "exact parse-nested"),
     (many(TEXT), r'["dir C:\Dev"]', [r"dir C:\Dev"], "exact parse-nested"),
@@ -111,7 +123,45 @@ def test_a_value_is_read_as_what_it_means(schema, written, value, how):
     found = repair(schema, written)
     assert found.problems == ()
     assert (found.args["q"], type(found.args["q"])) == (value, type(value))
+    assert ", ".join(f"{each.safety} {each.strategy}" for each in found.changes) == how
+
+
+GUESSES = [
+    # What is read for tools that only read: letters decide, or a free text is taken apart.
+    (listed("scenic view", "camping"), "Scenic views", "scenic view", "inferred correct-enum"),
+    (CABIN, "buisness", "business", "inferred correct-enum"),
+    (listed("3.1", "3.10"), 3.1, "3.1", "exact correct-enum"),
+    (TEXT, 2.5, "2.5", "inferred convert-type"),
+    (INTEGER, "+5", 5, "exact convert-type"),
+    (INTEGER, "0755", 755, "exact convert-type"),
+    (TEXT, 1.1, "1.1", "inferred convert-type"),
+    (TEXT, -0.5, "-0.5", "inferred convert-type"),
+    (INTEGER, "+1,250", 1250, "inferred convert-type"),
+    (INTEGER, "-007", -7, "exact convert-type"),
+    (NUMBER, "+2.5", 2.5, "exact convert-type"),
+    (listed("include", "exclude"), "inclide", "include", "inferred correct-enum"),
+    (listed("economy", "business"), "econmoy", "economy", "inferred correct-enum"),
+    (listed("user account", "group"), "user accounts", "user account", "inferred correct-enum"),
+    (many(TEXT), "a, b", ["a", "b"], "inferred split-list"),
+    (many(TEXT), "Doe, Jane", ["Doe", "Jane"], "inferred split-list"),
+    (many(TEXT), "ann, bob, etc.", ["ann", "bob", "etc."], "inferred split-list"),
+    (many(TEXT), "Paris; France", ["Paris", "France"], "inferred split-list"),
+    (many(TEXT), "[Doe, Jane]", ["Doe", "Jane"], "inferred split-list"),
+    (many({**TEXT, "format": "hostname"}), "a, b", ["a", "b"], "inferred split-list"),
+    (many({"type": ["string", "integer"]}), "a, 5", ["a", "5"], "inferred split-list"),
+    (many(TEXT), "a\nb", ["a", "b"], "inferred split-list"),
+    (many(CODE), "LHR, JFK", ["LHR", "JFK"], "inferred split-list"),
+]
+
+
+@pytest.mark.parametrize(("schema", "written", "value", "how"), GUESSES)
+def test_a_guess_is_read_for_no_tool_that_acts(schema, written, value, how):
+    found = repair(schema, written, acts=False)
+    assert (found.problems, found.args["q"]) == ((), value)
     assert [f"{each.safety} {each.strategy}" for each in found.changes] == [how]
+    found = repair(schema, written)
+    assert found.problems
+    assert found.args["q"] == written
 
 
 REFUSED = [
@@ -172,6 +222,8 @@ REFUSED = [
     (listed(5, 6), "-5"),
     (listed(5, 6), "5.5"),
     (listed("none", "all", None), "None"),
+    (listed("A", "A, B", "B"), "a, b; c"),
+    (many(listed("a", "b", "a,b")), "a,b"),
     # Dates and times.
     (DATE, "03/04/2026"),
     (DATE, "2036-11-2"),
@@ -240,6 +292,99 @@ def test_what_has_no_one_reading_stays_as_it_is(schema, written):
     assert found.problems
     assert found.args["q"] == written
     assert found.changes == ()
+
+
+CLOCKS = [
+    # The format or pattern, what is written, and what it means; nothing where nobody knows.
+    *[
+        ("date-time", f"2026-10-26 {span}", None)
+        for span in ("09:00-17:00", "9:00-11:00", "9am-1700", "09:00-0930", "09:00 -10:00")
+    ],
+    *[
+        ("time", span, None)
+        for span in ("09:00-17:00", "9am-1000", "10:00-12:00", "9:00:00-17:00", "9:00:00-14:30")
+    ],
+    *[("time", f"9:00:00{offset}", None) for offset in ("+15:00", "-05:60", "+9999", "-1401")],
+    ("date-time", "Oct 26, 2026 at 09:00-17:00", None),
+    ("date-time", "2026-10-26 24:00 UTC", None),
+    ("date-time", "2026-10-26 09:60 UTC", None),
+    ("date-time", "2026-10-26 9am +0530", "2026-10-26T09:00:00+05:30"),
+    ("date-time", "2026-10-26 09:00:00 -0500", "2026-10-26T09:00:00-05:00"),
+    ("date-time", "2026-10-26 9:00 UTC", "2026-10-26T09:00:00Z"),
+    ("time", "9:00:00-05:00", "09:00:00-05:00"),
+    ("time", "09:00+14:00", "09:00:00+14:00"),
+    (r"^\d{2}:\d{2}:\d{2}$", "9:30", None),
+    (r"^\d{2}:\d{2}:\d{2}$", "1:05", None),
+    (r"^\d{2}:\d{2}:\d{2}$", "9:58.21", None),
+    (r"^\d{2}:\d{2}:\d{2}$", "9:30 pm", "21:30:00"),
+    (r"^\d{2}:\d{2}$", "9:05", "09:05"),
+    (r"^\d{2}:\d{2}$", "9 pm", "21:00"),
+    (r"^\d{2}:\d{2}$", "9:75 pm", None),
+    (r"^\d{2}:\d{2}(:\d{2})?$", "9:30", "09:30"),
+    (r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$", "2026-10-26 9:30", "2026-10-26T09:30:00"),
+    (r"^\d{4}-\d\d-\d\d$", "25.12.2026", "2026-12-25"),
+    # The digits of an account stand in an order of their own.
+    (r"^[\d-]+$", "25 12 2026", None),
+    (r"^[\w-]+$", "Oct 26, 2026", None),
+]
+
+
+@pytest.mark.parametrize(("form", "written", "value"), CLOCKS)
+@pytest.mark.parametrize("acts", [True, False])
+def test_a_time_is_read_only_where_it_is_one(form, written, value, acts):
+    kind = "pattern" if form[0] == "^" else "format"
+    found = repair({**TEXT, kind: form}, written, acts=acts)
+    assert found.args["q"] == (written if value is None else value)
+    assert bool(found.problems) is (value is None)
+
+
+ASKED = """
+Price in USD|5 USD
+(USD)|$5
+Price (USD)|5 USD
+The price, in US dollars|$5
+Price: USD|US$5
+How many dollars to send|$5
+Discount (%)|5%
+Share in percent|5 pct
+Distance in kilometers|5 km
+kilometers|5km
+Unit: km|5 kilometres
+weight, in kg|5 kg
+Weight in whole kilograms|5 kilos
+Seconds to wait|5 s
+Seconds between two attempts|5 sec
+Number of minutes|5 minutes
+How many hours to keep it|5 h
+Timeout in milliseconds, as a whole|5 ms
+Temperature in degrees Celsius|5 C
+Temperature (°C)|5 °C
+Speed in km/h|5 km/h
+"""
+
+
+@pytest.mark.parametrize("row", ASKED.split("\n")[1:-1])
+def test_a_phrase_that_is_a_unit_asks_for_it(row):
+    description, written = row.split("|")
+    found = repair({**INTEGER, "description": description}, written)
+    assert found.args == {"q": 5}
+
+
+def test_the_middle_of_a_long_description_is_no_phrase():
+    long = {**INTEGER, "description": f"Price in USD. {'More. ' * 400}It counts in thousands."}
+    assert repair(long, "5 USD").problems
+
+
+def test_a_long_list_is_looked_up_and_not_compared(monkeypatch):
+    def refuse(*_):
+        raise AssertionError
+
+    for name in ("near_letters", "_says_more"):
+        monkeypatch.setattr(f"selfcorrect.values.choices.{name}", refuse)
+    codes = [f"code-{at}" for at in range(20_000)]
+    place = many(listed(*codes))
+    assert repair(place, ["CODE 7"] * 900).args["q"] == ["code-7"] * 900
+    assert repair(place, ["coed-7"] * 900, acts=False).changes == ()
 
 
 @pytest.mark.parametrize("name", ["no_log", "disable_cache", "exclude_old"])

@@ -7,24 +7,24 @@ from selfcorrect.model import JSON, Safety
 from selfcorrect.names import NEGATIONS, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
+from selfcorrect.values.texts import unquote
 
 
 def read_boolean(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read "true" and "false", and less surely "yes", "no", "on", "off", 1 and 0."""
     if not isinstance(value, str | int):
         return
-    word = str(value).strip(" \t\r\n'\"").lower()
+    word = unquote(str(value)).lower()
     if word in _SAME:
         yield Reading(_SAME[word], Safety.EXACT, "convert-type")
-    elif word in _ALIKE and not (word in _SWITCHES and _NEGATIVE.intersection(words(slot.name))):
+    elif word in _ALIKE and not (
+        word in ("on", "off") and _NEGATIVE.intersection(words(slot.name))
+    ):
         yield Reading(_ALIKE[word], Safety.INFERRED, "convert-type")
 
 
 _SAME: Final = {"true": True, "false": False}
 _ALIKE: Final = {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}
-_SWITCHES: Final = ("on", "off")
-_NEGATIVE: Final = NEGATIONS.union(
-    ("skip", "skipped", "exclude", "excluded", "disable", "disabled"),
-    ("ignore", "hide", "hidden", "omit", "suppress"),
-)
+_OFF: Final = "skip skipped exclude excluded disable disabled ignore hide hidden omit suppress"
+_NEGATIVE: Final = NEGATIONS.union(_OFF.split())
 """Words of a name under which "off" may mean the argument, or what the argument turns off."""

@@ -1,8 +1,9 @@
 """Which listed value a text means: the same letters, the same words, or one slip."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set as AbstractSet
+from functools import lru_cache
 from typing import Final
 
 from selfcorrect.dictionary import stem
@@ -11,93 +12,78 @@ from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.names import NEGATIONS, letters, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
+from selfcorrect.values.texts import unquote
 
-_MOST: Final = 20_000
-"""Listed values beyond which none is compared with what was written."""
+_MOST: Final = 200
+"""Listed values beyond which none is compared word by word with what was written."""
 _LONGEST: Final = 200
-_FILLERS: Final = frozenset(
-    {
-        *("class", "type", "kind", "mode", "level", "option", "style", "format", "value", "state"),
-        *("status", "category", "grade", "unit", "the", "a", "an"),
-    }
-)
+_SORTS: Final = "class type kind mode level option style format value state status category grade"
+_FILLERS: Final = frozenset({*_SORTS.split(), "unit", "the", "a", "an"})
 """Words that name the sort of a value; beside a listed value they say nothing more."""
 _TURNS: Final = NEGATIONS | {"in"}
 """They turn a meaning round even where they stand in the argument's own name."""
+_PREFIXES: Final = _TURNS | {"a", "re"}
+"""What stands apart is no part of a word: `a typical` is not `atypical`."""
 
 
 def read_choice(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a scalar as one of the listed values."""
     if value is None or isinstance(value, list | dict) or len(text := str(value)) > _LONGEST:
         return
-    if len(slot.choices) > _MOST:
-        return
-    same = [each for each in slot.choices if _is_same(text, str(each))]
-    if same:
+    bare, index = unquote(text), _index(slot)
+    if same := index.get(_key(bare), ()):
+        # 3.1 may have been written 3.10.
+        is_cut = isinstance(value, float) and _key(f"{text}0") in index
         for each in same:
-            yield Reading(each, Safety.EXACT, "correct-enum")
-        return
-    for each in _by_words(text, slot) or _by_slip(text, slot.choices):
-        yield Reading(each, Safety.INFERRED, "correct-enum")
+            yield Reading(each, Safety.EXACT, "correct-enum", is_cut)
+    elif len(slot.choices) <= _MOST and not _has_signs(bare.removesuffix(".")):
+        found = _by_words(bare, slot)
+        for each in found or index.get(_stems(bare)) or _by_slip(bare, slot):
+            yield Reading(each, Safety.INFERRED, "correct-enum", not found)
 
 
 def read_synonym(value: JSON, slot: Slot, synonyms: Mapping[str, JSON]) -> Iterator[Reading]:
     """Read a text as the listed value that a map names for it."""
     meant = synonyms.get("_".join(words(str(value))), ABSENT)
-    if meant in slot.choices:
+    if meant is not ABSENT and meant in slot.choices:
         yield Reading(meant, Safety.INFERRED, "correct-enum")
 
 
-def _is_same(text: str, choice: str) -> bool:
-    """Say whether two texts differ in case, spaces, hyphens and quotes only."""
-    ours, theirs = text.strip(_QUOTES), choice.strip()
+@lru_cache(maxsize=64)
+def _index(slot: Slot) -> Mapping[Hashable, Sequence[JSON]]:
+    """Return the listed values by their letters, and by their words in the singular."""
+    found: dict[Hashable, list[JSON]] = defaultdict(list)
+    for each in slot.choices:
+        text = str(each).strip()
+        found[_key(text)].append(each)
+        found[_stems(text)].append(each)
+    found.pop((), None)
+    return found
+
+
+def _key(text: str) -> Hashable:
+    """Return what two texts share that differ in case, spaces and hyphens only."""
     # A sign that is left out may say something: `+5`, `A-`, `C#`, `1.5`.
-    if _has_signs(ours) or _has_signs(theirs):
-        return ours.lower() == theirs.lower()
-    # `in active` is not `inactive`.
-    turns = [_TURNS.intersection(words(each)) for each in (ours, theirs)]
-    return turns[0] == turns[1] and _letters(ours) == _letters(theirs) != ("", [])
+    if _has_signs(text):
+        return text.lower()
+    # 1-5 is no 15.
+    turns = tuple(word for word in words(text) if word in _PREFIXES)
+    return turns, _SEPARATORS.sub("", text).lower(), tuple(_DIGITS.findall(text))
 
 
 def _has_signs(text: str) -> bool:
     return not _PLAIN.fullmatch(text)
 
 
-def _letters(text: str) -> tuple[str, list[str]]:
-    # 1-5 is no 15.
-    return _SEPARATORS.sub("", text).lower(), _DIGITS.findall(text)
-
-
-_QUOTES: Final = " \t\r\n'\"`"
 _PLAIN: Final = re.compile(r"[^\W_](?:[\w \-]*[^\W_])?")
 _SEPARATORS: Final = re.compile(r"[ _\-]+")
 _DIGITS: Final = re.compile(r"\d+")
 
 
-def _by_words(text: str, slot: Slot) -> list[JSON]:
-    """Return the values whose words stand in a text that says nothing else, or the reverse."""
-    bare = text.strip(_QUOTES).removesuffix(".")
-    if _has_signs(bare):
-        return []
-    listed = [_words(str(each)) for each in slot.choices]
-    telling = _telling(listed)
-    # A word that tells two listed values apart is not idle.
-    idle = (_FILLERS | {each for each in words(slot.name) if len(each) > 1}) - _TURNS - telling
-    ours = _words(bare)
-    found: list[JSON] = []
-    for choice, theirs in zip(slot.choices, listed, strict=True):
-        if not _has_signs(str(choice).strip()) and (
-            _is_number_of(ours, theirs)
-            or _says_more(ours, theirs, idle)
-            or _says_more(theirs, ours, _FILLERS - telling)
-        ):
-            found.append(choice)
-    return found
-
-
-def _is_number_of(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Say whether several words differ only in that one names many: a lone `weeks` is no `week`."""
-    return len(ours) > 1 and [*map(stem, ours)] == [*map(stem, theirs)]
+def _stems(text: str) -> tuple[str, ...]:
+    """Return the singular of several words, none for a lone one: `weeks` is no `week`."""
+    said = () if _has_signs(text) else _words(text)
+    return tuple(map(stem, said)) if len(said) > 1 else ()
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -106,6 +92,27 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 _WORD: Final = re.compile(r"[^\W_]+")
+
+
+def _by_words(text: str, slot: Slot) -> list[JSON]:
+    """Return the values whose words stand in a text that says nothing else, or the reverse."""
+    listed, telling = _listed(slot)
+    # A word that tells two listed values apart is not idle.
+    idle = (_FILLERS | {each for each in words(slot.name) if len(each) > 1}) - _TURNS - telling
+    ours = _words(text)
+    return [
+        choice
+        for choice, theirs in listed
+        if _says_more(ours, theirs, idle) or _says_more(theirs, ours, _FILLERS - telling)
+    ]
+
+
+@lru_cache(maxsize=64)
+def _listed(slot: Slot) -> tuple[Sequence[tuple[JSON, tuple[str, ...]]], set[str]]:
+    """Return the listed values without signs and their words, and what tells values apart."""
+    said = [(each, _words(str(each))) for each in slot.choices]
+    plain = [pair for pair in said if not _has_signs(str(pair[0]).strip())]
+    return plain, _telling([theirs for _, theirs in said])
 
 
 def _telling(listed: Sequence[tuple[str, ...]]) -> set[str]:
@@ -120,21 +127,19 @@ def _telling(listed: Sequence[tuple[str, ...]]) -> set[str]:
     }
 
 
-def _says_more(more: Sequence[str], less: Sequence[str], idle: frozenset[str] | set[str]) -> bool:
+def _says_more(more: Sequence[str], less: Sequence[str], idle: AbstractSet[str]) -> bool:
     """Say whether one text holds the words of the other in a row, and else only idle ones."""
     size = len(less)
-    starts = (
-        at for at in range(len(more) - size + 1) if tuple(more[at : at + size]) == tuple(less)
+    return less[0] in more and any(
+        more[at : at + size] == less and {*more[:at], *more[at + size :]} <= idle
+        for at in range(len(more) - size + 1)
     )
-    return any({*more[:at], *more[at + size :]} <= idle for at in starts)
 
 
-def _by_slip(text: str, choices: Sequence[JSON]) -> list[JSON]:
-    return [each for each in choices if isinstance(each, str) and _is_slip(text, each)]
+def _by_slip(text: str, slot: Slot) -> list[JSON]:
+    return [each for each, _ in _listed(slot)[0] if isinstance(each, str) and _is_slip(text, each)]
 
 
 def _is_slip(text: str, choice: str) -> bool:
     """Say whether one letter of a text is wrong, left out, doubled, or two have changed places."""
-    if _has_signs(text.strip(_QUOTES)) or _has_signs(choice):
-        return False
     return near_letters(text, choice) and typos(letters(text), letters(choice)) == 1

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date
+from itertools import product
 from typing import Final
 
 from selfcorrect.model import JSON, Safety
@@ -10,10 +11,10 @@ from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
 _LONGEST: Final = 60
-_MONTHS: Final = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
+_NAMES_OF_MONTHS: Final = (
+    "January February March April May June July August September October November December"
 )
+_MONTHS: Final = tuple(_NAMES_OF_MONTHS.split())
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKDAY: Final = re.compile(
     r"(mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rsday|urday|s|rs|r)?\.?,? ", re.IGNORECASE
@@ -32,28 +33,38 @@ _IN_WORDS: Final = tuple(
     )
 )
 _CLOCK: Final = re.compile(
-    r"(\d{1,2})(?::(\d\d))?(?::(\d\d)(\.\d{1,9})?)?(?: ?([ap])\.?m\.?)?", re.ASCII | re.IGNORECASE
+    r"([01]?\d|2[0-3])(?::([0-5]\d))?(?::([0-5]\d|60)(\.\d{1,9})?)?(?: ?([ap])\.?m\.?)?",
+    re.ASCII | re.IGNORECASE,
 )
-_ZONE: Final = re.compile(r"(?<=[\dm.]) ?(z|utc|[+-]\d\d:?\d\d)\Z", re.ASCII | re.IGNORECASE)
+_OFFSET: Final = r"(?:0\d|1[0-3]):?[0-5]\d|14:?00"
+# Behind a time without seconds, a hyphen makes a span of hours: `09:00-10:00`.
+_ZONE: Final = re.compile(
+    rf"(?<=[\dm.])(?: ?(?=[zu+])|(?<=:\d\d:\d\d) ?(?=-))(z|utc|[+-](?:{_OFFSET}))\Z",
+    re.ASCII | re.IGNORECASE,
+)
+DATES: Final = frozenset({"date", "time", "date-time", "naive-time", "naive-date-time"})
+"""Formats of a day, a time of day, or both."""
 _PARTS: Final = re.compile(r"(.*\d)(?:[Tt]|, | at | )(\d.*)", re.ASCII)
 _MIDNIGHT: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?Z?", re.ASCII)
 
 
-def read_date(value: JSON, _slot: Slot) -> Iterator[Reading]:
+def read_date(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a text as a date, a time, or both; two possible days are two readings."""
     if not isinstance(value, str) or len(value) > _LONGEST:
         return
     text = " ".join(value.split())
     if midnight := _MIDNIGHT.fullmatch(text):
         yield Reading(midnight[1], Safety.INFERRED, "format-date")
-    for day, safety in days_in(text):
-        yield Reading(day.isoformat(), safety, "format-date")
-    for clock in _clocks(text):
+    for clock in _clocks(text, slot):
         yield Reading(clock, Safety.EXACT, "format-time")
+    ways = [(text, [""])]
     if parts := _PARTS.fullmatch(text):
-        for day, safety in days_in(parts[1]):
-            for clock in _clocks(parts[2]):
-                yield Reading(f"{day.isoformat()}T{clock}", safety, "format-date")
+        ways.append((parts[1], [f"T{clock}" for clock in _clocks(parts[2], slot, has_day=True)]))
+    for written, clocks in ways:
+        for (day, safety), clock in product(days_in(written), clocks):
+            # Where digits may stand in another order, as in an account's number, it is content.
+            if not (slot.pattern and slot.accepts(f"{day:%d-%m-%Y}{clock}")):
+                yield Reading(f"{day}{clock}", safety, "format-date")
 
 
 def days_in(text: str) -> list[tuple[date, Safety]]:
@@ -117,7 +128,7 @@ def _days(ways: Iterable[tuple[str, str, str]], safety: Safety) -> list[tuple[da
     return list(found.items())
 
 
-def _clocks(text: str) -> Iterator[str]:
+def _clocks(text: str, slot: Slot, *, has_day: bool = False) -> Iterator[str]:
     """Yield a time of day with and without seconds, with the zone that was written."""
     zoned = _ZONE.search(text)
     found = _CLOCK.fullmatch(text[: zoned.start()] if zoned else text)
@@ -129,8 +140,10 @@ def _clocks(text: str) -> Iterator[str]:
     hour = hour % 12 + 12 * (half == "p") if half else hour
     minute, second, part = found[2] or "00", found[3] or "00", found[4] or ""
     zone = _zone(zoned[1]) if zoned else ""
-    yield f"{hour:02}:{minute}:{second}{part}{zone}"
-    if not found[3] and not zone:
+    # `9:30` may be minutes and seconds where nothing says that it is a time.
+    if found[3] or half or has_day or slot.format in DATES:
+        yield f"{hour:02}:{minute}:{second}{part}{zone}"
+    if not (found[3] or zone or slot.format):
         yield f"{hour:02}:{minute}"
 
 

@@ -6,17 +6,20 @@ from typing import Final
 
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.schema.slot import Slot
+from selfcorrect.values.dates import DATES
 from selfcorrect.values.nothing import says_nothing
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.structures import nested, read_wrapped
 
 _LONGEST: Final = 20_000
-_OPENERS: Final = ("[", "{", "(")
-_SEPARATORS: Final = (r"\s*\n\s*", r"\s*;\s*", r"\s*\|\s*", r"\s*,\s*")
+_OPENERS: Final = frozenset("[{(")
+_SEPARATORS: Final = "\n;|,"
 _PLACEHOLDER: Final = re.compile(r"[\W_]*|\$\{?\w+\}?|<[^<>]*>")
 _GROUP: Final = re.compile(r"\d,\d{3}(?!\d)")
 _ELEMENT: Final = re.compile(r"<(\w+)>.*</\1>", re.DOTALL)
-_DECIMAL: Final = re.compile(r"[+-]?\d+,\d+")
+_DECIMAL: Final = re.compile(r"\A[+-]?\d+,\d+\Z|\d,\d.*,\s|,\s.*\d,\d", re.DOTALL)
+_CLOSED: Final = DATES | {"email", "uuid", "uri", "ipv4", "ipv6"}
+"""Formats that no plain word has."""
 
 
 def read_list(value: JSON, slot: Slot) -> Iterator[Reading]:
@@ -44,11 +47,11 @@ def _into_list(value: JSON, item: Slot) -> Iterator[Reading]:
     # What is a list already only has to be parsed, and elements of markup are no text.
     if len(text) > _LONGEST or isinstance(inside, list) or _ELEMENT.search(text):
         return
-    # 1,5 may be one number, and so may the beginning of 1,000, 2.
-    is_fraction = "number" in item.kinds and _DECIMAL.fullmatch(text)
+    # 1,5 may be one number, and so may the beginnings of 1,5, 2,5 and of 1,000, 2.
+    is_fraction = "number" in item.kinds and _DECIMAL.search(text)
     if is_fraction or (_GROUP.search(text) and (", " in text or ",0" in text)):
         return
-    is_plain = text[:1] not in _OPENERS and not any(re.search(each, text) for each in _SEPARATORS)
+    is_plain = text[:1] not in _OPENERS and not any(each in text for each in _SEPARATORS)
     is_object = isinstance(inside, dict) and not item.accepts(value)
     if (is_plain and _is_item(text)) or is_object:
         yield Reading([value], Safety.EXACT, "wrap-list")
@@ -56,10 +59,13 @@ def _into_list(value: JSON, item: Slot) -> Iterator[Reading]:
     parts = _parts(text)
     if not parts:
         return
-    yield Reading(parts, Safety.INFERRED, "split-list")
-    # `New York, NY` may be two items or one, and so may 1,250.
-    if text[:1] != "[" and (any(" " in str(part) for part in parts) or _GROUP.search(text)):
-        yield Reading([value], Safety.INFERRED, "wrap-list")
+    # `Doe, Jane` is one name, and `etc` is none: in free texts nobody sees what an item is.
+    is_free = not item.choices and item.takes("string") and item.format not in _CLOSED
+    yield Reading(parts, Safety.INFERRED, "split-list", is_free)
+    # `New York, NY` may be two items or one, and so may 1,250, or a listed value with a comma.
+    is_one = not is_free or any(" " in str(part) for part in parts) or _GROUP.search(text)
+    if text[:1] != "[" and is_one:
+        yield Reading([value], Safety.INFERRED, "wrap-list", is_free)
 
 
 def _is_item(text: str) -> bool:
@@ -71,10 +77,10 @@ def _is_item(text: str) -> bool:
 def _parts(text: str) -> list[JSON]:
     """Split a text at the one separator that it uses; nothing where its parts are not clear."""
     bare = text[1:-1].strip() if text[:1] == "[" and text[-1:] == "]" else text
-    used = [each for each in _SEPARATORS if re.search(each, bare)]
+    used = [each for each in _SEPARATORS if each in bare]
     if len(used) != 1 or re.search(r"[\"'`\[\]{}()]", bare):
         return []
-    parts = re.split(used[0], bare)
+    parts = [each.strip() for each in bare.split(used[0])]
     # An ellipsis stands for more, and of an address with a comma only one part has a scheme.
     is_torn = len({"://" in part for part in parts}) > 1
-    return [] if is_torn or not all(map(_is_item, parts)) else list(parts)
+    return [] if is_torn or not all(map(_is_item, parts)) else [*parts]

@@ -14,6 +14,9 @@ from selfcorrect.values.units import is_asked_for
 _PLAIN: Final = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.(?:000)+", re.ASCII)
 """1.000 is one in half of the world, and a thousand in the other."""
+_DOTTED: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+"""Beside a unit, which people write, and not JSON, 1.500 may be fifteen hundred."""
+_MORE: Final = re.compile(r"\+|-?0\d\d", re.ASCII)
 _GROUPED: Final = re.compile(
     r"[+-]?[1-9]\d{0,2}(?P<mark>[,_])\d{3}(?:(?P=mark)\d{3})*(?:\.\d+)?", re.ASCII
 )
@@ -47,7 +50,7 @@ def _in_text(text: str, slot: Slot) -> Iterator[Reading]:
 def _with_unit(text: str, run: re.Match[str], slot: Slot) -> Iterator[Reading]:
     units = [each.strip() for each in (text[: run.start()], text[run.end() :]) if each.strip()]
     digits, name, description = run[0], slot.name, slot.description
-    if ("," in digits and not _GROUPED.fullmatch(digits)) or _THOUSANDS.fullmatch(digits):
+    if ("," in digits and not _GROUPED.fullmatch(digits)) or _DOTTED.fullmatch(digits):
         return
     if all(_UNIT.fullmatch(each) and is_asked_for(each, name, description) for each in units):
         is_sure = "," not in digits or "number" not in slot.kinds or digits.count(",") > 1
@@ -58,10 +61,17 @@ def _with_unit(text: str, run: re.Match[str], slot: Slot) -> Iterator[Reading]:
 def _number(digits: str, safety: Safety) -> Iterator[Reading]:
     """Yield the number where Python's number says exactly what the digits say."""
     exact = Decimal(digits)
+    # A plus may mean so much more, and zeros a code: `+5`, `0755`.
+    is_guess = _MORE.match(digits) is not None
     if exact == exact.to_integral_value() and exact.adjusted() < _LARGEST:
-        yield Reading(int(exact), safety, "convert-type")
-    elif Decimal(repr(float(exact))) == exact:
-        yield Reading(float(exact), safety, "convert-type")
+        yield Reading(int(exact), safety, "convert-type", is_guess)
+    elif holds(digits):
+        yield Reading(float(exact), safety, "convert-type", is_guess)
+
+
+def holds(digits: str) -> bool:
+    """Say whether Python's float holds every digit of a number."""
+    return Decimal(repr(float(digits))) == Decimal(digits)
 
 
 def number_word(text: str) -> int | None:

@@ -1,17 +1,9 @@
-"""The strategies that share one pass over the arguments of a call, and what each reads with."""
+"""The strategies that share one pass over the arguments of a call."""
 
 from collections.abc import Mapping
 from typing import Final
 
-from selfcorrect.values.booleans import read_boolean
-from selfcorrect.values.choices import read_choice
-from selfcorrect.values.dates import read_date
-from selfcorrect.values.lists import read_list
-from selfcorrect.values.nothing import read_nothing
-from selfcorrect.values.numbers import read_number
 from selfcorrect.values.reading import Primitive
-from selfcorrect.values.structures import read_nested, read_wrapped
-from selfcorrect.values.texts import read_text
 
 _TABLE: Final = (
     Primitive(
@@ -39,63 +31,52 @@ _TABLE: Final = (
         "parse-nested",
         "Parse a list or an object that was written as text.",
         "the value that the text writes",
-        (read_nested,),
         is_shape=True,
     ),
     Primitive(
         "unwrap-value",
         'Unwrap `{"value": 5}`, and an object of an argument\'s own name.',
         "the value that it holds",
-        (read_wrapped,),
         is_shape=True,
     ),
     Primitive(
         "convert-type",
         'Convert `"5"` to 5, `"yes"` to true, `"five"` to 5, and 5 to `"5"`; nothing is rounded.',
         "as the type that is wanted",
-        (read_boolean, read_number, read_text, read_nothing),
     ),
     Primitive(
         "correct-enum",
         'Correct `" Business"` and `"business class"` to `"business"`, the one listed value.',
         "a listed value",
-        (read_choice,),
         option="synonyms",
     ),
     Primitive(
         "format-date",
         "Format a date; gives up where day and month could be exchanged (03/04/2026).",
         "as an ISO date",
-        (read_date,),
     ),
-    Primitive(
-        "format-time", "Format a time of day: `9 pm` is 21:00.", "as an ISO time", (read_date,)
-    ),
+    Primitive("format-time", "Format a time of day: `9 pm` is 21:00.", "as an ISO time"),
     Primitive(
         "correct-format",
         "Trim a text, or change its case, so that its format or pattern fits.",
         "in the form that is wanted",
-        (read_text,),
     ),
     Primitive(
         "split-list",
         'Split `"a, b"` where only a list fits.',
         "a list, written as one text",
-        (read_list,),
         is_shape=True,
     ),
     Primitive(
         "wrap-list",
         'Wrap `"a"` as `["a"]` where only a list fits.',
         "a list of one",
-        (read_list,),
         is_shape=True,
     ),
     Primitive(
         "unwrap-list",
         'Unwrap `["a"]` where no list fits.',
         "the only item",
-        (read_list,),
         is_shape=True,
     ),
 )

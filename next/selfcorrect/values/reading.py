@@ -38,7 +38,6 @@ class Primitive:
         name: How ladders and trails call it.
         summary: What it does, for a list of strategies.
         reason: What is said of its changes.
-        readers: What reads a value for it; nothing where it works on keys.
         is_shape: Whether it reads the shape of a value; what is inside may need repair itself.
         option: The option in which a map gives it words to look up.
         words: Those words.
@@ -47,7 +46,6 @@ class Primitive:
     name: str
     summary: str
     reason: str = ""
-    readers: tuple[Reader, ...] = ()
     is_shape: bool = False
     option: str = ""
     words: JsonObject = field(default_factory=dict)

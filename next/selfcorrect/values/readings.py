@@ -8,7 +8,7 @@ from selfcorrect.model import JSON, JsonObject, Safety
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.booleans import read_boolean
 from selfcorrect.values.choices import read_choice, read_synonym
-from selfcorrect.values.dates import read_date
+from selfcorrect.values.dates import DATES, read_date
 from selfcorrect.values.lists import read_list
 from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
@@ -55,58 +55,60 @@ def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
     """Return the readings of a value in the order of the strategies; two may give the same one.
 
     >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}}).properties["n"]
-    >>> allow = Allow((Primitive("convert-type", "", readers=(read_number,)),))
+    >>> allow = Allow((Primitive("convert-type", ""),))
     >>> [(each.value, each.safety.value) for each in readings(" 5", slot, allow)]
     [(5, 'exact')]
     >>> readings("2.5", slot, allow)
     []
     """
-    made = {read: [*read(value, slot)] for read in _readers(value, slot)}
-    found: list[Reading] = []
-    for strategy in allow.strategies:
-        ways = [each for read in strategy.readers for each in made.get(read, ())]
-        if read_choice in strategy.readers and slot.choices:
-            ways += read_synonym(value, slot, strategy.words)
-        found += [
-            each
-            for each in ways
-            if each.strategy == strategy.name
-            and allow.takes(each)
-            and (strategy.is_shape or slot.accepts(each.value))
-        ]
-    return found
+    found = [each for read, _ in _readers(value, slot) for each in read(value, slot)]
+    if slot.choices:
+        found += read_synonym(value, slot, allow.words("correct-enum"))
+    return [
+        each
+        for strategy in allow.strategies
+        for each in found
+        if each.strategy == strategy.name
+        and allow.takes(each)
+        and (strategy.is_shape or slot.accepts(each.value))
+    ]
 
 
 def applicable(value: JSON, slot: Slot, allow: Allow) -> tuple[str, ...]:
     """Return the names of the strategies that can look at a value of this type in this place."""
-    readers = {*_readers(value, slot)}
-    return tuple(each.name for each in allow.strategies if not readers.isdisjoint(each.readers))
+    names = {name for _, strategies in _readers(value, slot) for name in strategies}
+    return tuple(each.name for each in allow.strategies if each.name in names)
 
 
-def _readers(value: JSON, slot: Slot) -> Iterator[Reader]:
-    """Yield the primitives that may read a value of this type in this place."""
-    kinds = slot.kinds
+def _readers(value: JSON, slot: Slot) -> Iterator[tuple[Reader, tuple[str, ...]]]:
+    """Yield what may read a value of this type in this place, and for which strategies."""
     if isinstance(value, dict):
-        yield read_wrapped
+        yield read_wrapped, ("unwrap-value",)
     else:
-        if "boolean" in kinds:
-            yield read_boolean
-        if kinds & _NUMBERS:
-            yield read_number
+        yield from _type_readers(value, slot)
         if slot.choices:
-            yield read_choice
-        elif slot.takes("string"):
-            yield read_text
-            if slot.format in _DATES or slot.pattern:
-                yield read_date
-        if isinstance(value, str) and slot.is_nullable:
-            yield read_nothing
+            yield read_choice, ("correct-enum",)
     if isinstance(value, str) and value.lstrip()[:1] in _OPENERS:
-        yield read_nested
-    if "array" in kinds or isinstance(value, list):
-        yield read_list
+        yield read_nested, ("parse-nested",)
+    if isinstance(value, list):
+        yield read_list, ("unwrap-list",)
+    elif "array" in slot.kinds:
+        yield read_list, ("split-list", "wrap-list")
+
+
+def _type_readers(value: JSON, slot: Slot) -> Iterator[tuple[Reader, tuple[str, ...]]]:
+    """Yield what may read a value as a boolean, a number, a text, a day, or null."""
+    if "boolean" in slot.kinds:
+        yield read_boolean, ("convert-type",)
+    if slot.kinds & _NUMBERS:
+        yield read_number, ("convert-type",)
+    if not slot.choices and slot.takes("string"):
+        yield read_text, ("convert-type", "correct-format")
+        if slot.format in DATES or slot.pattern:
+            yield read_date, ("format-date", "format-time")
+    if isinstance(value, str) and slot.is_nullable:
+        yield read_nothing, ("convert-type",)
 
 
 _NUMBERS: Final = frozenset({"integer", "number"})
-_DATES: Final = frozenset({"date", "date-time", "time"})
 _OPENERS: Final = ("[", "{", "(")

@@ -1,5 +1,6 @@
 """A list or object that was written as text, and a value in an object of its own."""
 
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import lru_cache
@@ -10,6 +11,7 @@ from selfcorrect.names import same_words, words
 from selfcorrect.reading.json_text import NOTATION, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.schema.slot import Slot
+from selfcorrect.values.numbers import holds
 from selfcorrect.values.reading import Reading
 
 
@@ -77,9 +79,12 @@ def _read(text: str) -> JSON:
         read = read_json_text(text)
     except JsonTextError:
         return ABSENT
-    return read.value if _CERTAIN.issuperset(read.skipped) else ABSENT
+    is_whole = _CERTAIN.issuperset(read.skipped) and all(map(holds, _FRACTION.findall(text)))
+    return read.value if is_whole else ABSENT
 
 
+_FRACTION: Final = re.compile(r"(?<![\w.])-?\d+\.\d+(?:[eE][+-]?\d+)?(?![\w.])", re.ASCII)
+"""A number that is perhaps rounded where it is read; one in a text of its own may be too."""
 _CERTAIN: Final = NOTATION | {"backslash"}
 """A backslash before no letter of JSON stands for itself: `["dir C:\\Dev"]`."""
 
@@ -92,9 +97,7 @@ def _is_type(value: JSON) -> bool:
     return isinstance(value, str) and value.lower() in _TYPES
 
 
-_TYPES: Final = frozenset(
-    {
-        *("array", "list", "tuple", "boolean", "bool", "number", "integer", "int", "float"),
-        *("double", "string", "str", "object", "dict"),
-    }
+_WORDS: Final = (
+    "array list tuple boolean bool number integer int float double string str object dict"
 )
+_TYPES: Final = frozenset(_WORDS.split())

@@ -9,24 +9,36 @@ from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
 _LONGEST: Final = 2_000
+_QUOTES: Final = frozenset({"''", '""', "``"})
+_AROUND: Final = _QUOTES | {"<>"}
 
 
 def read_text(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a scalar as the text that a place wants."""
-    if isinstance(value, bool):
+    if isinstance(value, int):
         yield Reading(str(value).lower(), Safety.EXACT, "convert-type")
-    elif isinstance(value, int):
-        yield Reading(str(value), Safety.EXACT, "convert-type")
     elif isinstance(value, float):
         # 5.0 may have been written 5, and 1.1 may have been written 1.10.
         if not value.is_integer() and "e" not in (text := repr(value)):
-            yield Reading(text, Safety.INFERRED, "convert-type")
+            yield Reading(text, Safety.INFERRED, "convert-type", is_guess=True)
     elif isinstance(value, str) and len(value) <= _LONGEST and (slot.format or slot.pattern):
         yield from _spellings(value, slot)
 
 
+def unquote(text: str, pairs: frozenset[str] = _QUOTES) -> str:
+    """Return a text without the spaces and quotes around it; a lone quote says something.
+
+    >>> unquote(" `ann` "), unquote('5"')
+    ('ann', '5"')
+    """
+    bare = text.strip()
+    while len(bare) > 1 and bare[0] + bare[-1] in pairs:
+        bare = bare[1:-1].strip()
+    return bare
+
+
 def _spellings(text: str, slot: Slot) -> Iterator[Reading]:
-    bare = text.strip(_AROUND if slot.format in _FORMS else _QUOTES)
+    bare = unquote(text, _AROUND if slot.format in _FORMS else _QUOTES)
     if slot.accepts(bare):
         yield Reading(bare, Safety.EXACT, "correct-format")
     elif slot.format in _FORMS:
@@ -38,12 +50,8 @@ def _spellings(text: str, slot: Slot) -> Iterator[Reading]:
                 yield Reading(form, Safety.INFERRED, "correct-format")
 
 
-_QUOTES: Final = " \t\r\n\"'`"
-_AROUND: Final = f"{_QUOTES}<>"
-
-
 def _email(text: str) -> str:
-    bare = text.removeprefix("mailto:").rstrip(".,;")
+    bare = text.removeprefix("mailto:")
     # A domain without a dot is an address that was cut off.
     return bare if "." in bare.rpartition("@")[2] else text
 

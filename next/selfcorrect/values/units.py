@@ -4,77 +4,100 @@ import re
 from typing import Final
 
 from selfcorrect.dictionary import stem
-from selfcorrect.names import words
+from selfcorrect.names import NEGATIONS, words
 
 _ROWS: Final = (
-    *("$ us$ usd dollar", "€ eur euro", "£ gbp sterling", "¥ jpy yen", "₹ inr rupee"),
-    *("cad c$", "aud a$", "nzd", "sgd", "hkd", "mxn peso", "chf franc", "cny yuan rmb", "krw won"),
-    *("sek", "nok", "dkk", "pln zloty", "brl real", "zar rand", "btc bitcoin", "eth ether"),
-    *("% percent pct percentage", "km kilometer kilometre", "m meter metre", "mi mile", "nm"),
-    *("cm centimeter centimetre", "mm millimeter millimetre", "ft foot feet", "in inch", "yd yard"),
-    *("kg kilogram kilo", "g gram", "mg milligram", "t tonne", "ton", "lb pound", "oz ounce"),
-    *("ms millisecond", "s sec second", "min minute", "h hr hour", "d day", "week", "month"),
-    *("year", "°C C celsius", "°F F fahrenheit", "K kelvin", "km/h kmh kph", "mph", "W watt"),
-    *("V volt", "A ampere", "kB KB kilobyte", "MB megabyte", "GB gigabyte", "TB terabyte", "byte"),
+    "$ us$ usd dollar, € eur euro, £ gbp sterling, ¥ jpy yen, ₹ inr rupee, cad c$, aud a$, nzd",
+    "sgd, hkd, mxn peso, chf franc, cny yuan rmb, krw won, sek, nok, dkk, pln zloty, brl real",
+    "zar rand, btc bitcoin, eth ether, % percent pct percentage, nm, mi mile",
+    "km kilometer kilometre, m meter metre, cm centimeter centimetre, mm millimeter millimetre",
+    "in inch, ft foot feet, yd yard, kg kilogram kilo, g gram, mg milligram, t tonne, ton, lb",
+    "pound, oz ounce, ms millisecond, s sec second, min minute, h hr hour, d day, week, month",
+    "year, °C C celsius, °F F fahrenheit, K kelvin, km/h kmh kph, mph, W watt, V volt, A ampere",
+    "kB KB kilobyte, MB megabyte, GB gigabyte, TB terabyte, byte",
 )
-"""Signs and words of one unit a row."""
-_SIGNS: Final = {word: row for row in _ROWS for word in row.split()}
+"""Signs and words of one unit between commas; a pound may be money or a weight."""
+_SIGNS: Final = {word: row for line in _ROWS for row in line.split(", ") for word in row.split()}
 _UNITS: Final = {word.lower(): row for word, row in _SIGNS.items()}
-_ALSO_WORDS: Final = frozenset({"in", "min", "a", "real", "won"})
-"""Signs that a description uses as words."""
+_ALSO_WORDS: Final = frozenset({"in", "min", "a", "s", "real", "won"})
+"""Signs that a name or description uses as words."""
 _POINTS: Final = frozenset({"day", "hour", "minute", "month", "second", "week", "year"})
 """Words that say when, as `start_hour` does; a word for an amount is a plural."""
-_MONEY: Final = frozenset({"price", "cost", "fee", "amount", "budget", "salary", "payment"})
-_OTHER_SIZE: Final = frozenset(
-    {
-        *("nautical", "short", "long", "imperial", "troy", "metric"),
-        *("canadian", "australian", "singapore", "kong", "zealand", "mexican"),
-        *("thousand", "million", "billion", "cent", "pence", "per", "square", "squared", "cubic"),
-        *("fraction", "decimal", "ratio", "basis", "dozen", "half"),
-    }
+_BREAK: Final = re.compile(
+    r"[.,;:()\[\]\n]|\b(?:in|as|how many|(?:number|amount|count) of)\b"
+    r"|\b(?=(?:to|from|before|after|between|until)\b)"
 )
-"""Words that make another unit of the one that they stand beside."""
+"""What stands between two phrases: `seconds to wait` are seconds, `from USD` is no unit."""
+_IDLE: Final = re.compile(r"\b(?:the|us|degrees?|whole|full)\s")
+_CHANGING: Final = (
+    "nautical short long imperial troy metric fluid per square squared cubic log dozen half",
+    "canadian australian singapore kong taiwan zealand mexican minor base smallest lowest",
+    "hundred thousand million billion tenth hundredth thousandth cent pence penny zero one ten",
+    "quarter fraction decimal ratio basis scaled multiplied divided times",
+    "or if unless otherwise any other local such like example",
+)
+"""Words that make another unit of one, count it in others, or leave it open."""
+_CHANGES: Final = NEGATIONS.union(*map(str.split, _CHANGING))
+_LONGEST: Final = 2_000
 
 
 def is_asked_for(unit: str, name: str, description: str) -> bool:
-    """Say whether a name or description asks for this unit and mentions no other.
+    """Say whether a whole phrase asks for this unit, and nothing else changes or contradicts it.
+
+    A phrase is the last word of a name, or what stands in a description between punctuation,
+    brackets and words such as "in".
 
     >>> is_asked_for("km", "distance_km", ""), is_asked_for("nights", "num_nights", "")
     (True, True)
-    >>> is_asked_for("min", "delay", "seconds, up to 10 minutes")
-    False
+    >>> is_asked_for("$", "x", "Price in USD"), is_asked_for("$", "x", "Price in thousands of USD")
+    (True, False)
     """
-    # A lone letter is a variable: `v` is no volt, `distance_m` is in metres.
-    described = {word for word in _words_of(description) if len(word) > 1}
-    written = {*_words_of_name(name), *(described - _ALSO_WORDS)}
-    said = {*map(stem, written), *re.findall(r"[$€£¥₹%]", description)}
-    # The pounds of a price are no weight.
-    said = {"gbp" if each == "pound" and _MONEY & said else each for each in said}
-    asked = {_UNITS[each] for each in said if each in _UNITS}
-    when = {_UNITS[each] for each in _POINTS & written if f"{each}s" not in written}
-    folded = unit.strip(". ").lower()
-    if len(folded) < 3 and folded.isalpha():
-        # The case of a sign belongs to it: `Mb` is no `MB`, `M` is no metre.
-        meant = _SIGNS.get(unit.strip(". "))
+    meant, (*head, last) = _unit(unit.strip(". ")), ("", *words(name))
+    if meant is None or len(description) > _LONGEST:
+        return False
+    named, rest = _phrases(description.lower())
+    # A lone letter is a variable, and a lone `min` a bound.
+    is_unit = len(head) > 1 or (len(last) > 1 and last not in _ALSO_WORDS)
+    if is_unit and last not in _POINTS and meant in (_known(last), stem(last)):
+        named.add(meant)
     else:
-        meant = _UNITS.get(folded) or _UNITS.get(stem(folded))
-    if meant is None:
-        named = map(stem, words(name))
-        return len(folded) > 2 and not asked and stem(folded) in named
-    return asked == {meant} and meant not in when and _OTHER_SIZE.isdisjoint(said)
+        head.append(last)
+    rest += [word for word in head if len(word) > 1]
+    return named == {meant} and not any(map(_changes, rest))
 
 
-def _words_of_name(name: str) -> set[str]:
-    """Return the words of a name that may be units.
-
-    A sign that is also a word is one only at the end: `size_in`, but not `in_stock`.
-    """
-    said = words(name)
-    if len(name) < 2 or not said:
-        return set()
-    last = set(said[1:][-1:])
-    return last | {word for word in said if len(word) > 1 and word not in _ALSO_WORDS}
+def _unit(text: str) -> str | None:
+    """Return the row of what was written as a unit, or the word where there is none."""
+    if len(text) < 3 and text.isalpha():
+        # The case of a sign belongs to it: `Mb` is no `MB`, `M` is no metre.
+        return _SIGNS.get(text)
+    return _known(text.lower()) or (stem(text) if text.islower() else None)
 
 
-def _words_of(text: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+(?:/h)?", text.lower()[:2_000])
+def _known(word: str) -> str | None:
+    return _UNITS.get(word) or _UNITS.get(stem(word))
+
+
+def _phrases(text: str) -> tuple[set[str], list[str]]:
+    """Return the units that are the whole of a phrase, and the words of all other phrases."""
+    named: set[str] = set()
+    rest: list[str] = []
+    for phrase in _BREAK.split(text):
+        unit = _IDLE.sub("", phrase).strip(_QUOTES)
+        if unit not in _POINTS and (len(unit) > 1 or not unit.isalpha()) and (row := _known(unit)):
+            named.add(row)
+        else:
+            rest += _WORD.findall(phrase)
+    return named, rest
+
+
+def _changes(word: str) -> bool:
+    """Say whether a word beside the phrase of a unit may change what is asked for."""
+    # What is no word is a number, and a lone letter counts or names something: `USD (k)`.
+    is_sign = len(word) == 1 or not word.isalpha()
+    is_other = is_sign or not _CHANGES.isdisjoint((word, stem(word))) or _known(word) is not None
+    return is_other and word not in _ALSO_WORDS
+
+
+_QUOTES: Final = " \"'`*"
+_WORD: Final = re.compile(r"[^\W_]+|[$€£¥₹%]")
