@@ -125,7 +125,7 @@ _ESCAPE: Final = re.compile(r"(?s)(?:\\u[0-9a-fA-F]{4})+|\\.")
 _ESCAPES: Final = {**dict(zip("bfnrt", "\b\f\n\r\t", strict=True)), '"': '"', "\\": "\\", "/": "/"}
 _ESCAPED_QUOTES: Final = frozenset("'’‘“”`")
 _PYTHON_CODE: Final = re.compile(
-    r"(?s)(?<!\\)(?:\\\\)*\\(?:u(?![0-9a-fA-F]{4})|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|N\{|[0-9\n])"
+    r"(?s)(?<!\\)(?:\\\\)*\\(?:u(?![0-9a-fA-F]{4})|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{4}|N\{|[0-9\n])"
 )
 _NUMBER: Final = re.compile(
     r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?(?![\w.])"
