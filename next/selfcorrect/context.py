@@ -23,6 +23,7 @@ from selfcorrect.handlers import (
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JSON, Call, Change, Finding, JsonDict, JsonObject, Safety, call_of
+from selfcorrect.models.port import Spending
 from selfcorrect.names import same_words
 from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.safety import SafetyPolicy
@@ -83,6 +84,7 @@ class RunContext:
         ledger: Remembers calls of tools that act.
         model: A chat model, or None.
         on_error: The handler of tools that have none of their own, or handlers by tool.
+        on_model_error: Decides about each failure of a model, or None.
         raises: Whether a failed run raises instead of reporting.
         hooks: Listeners, or None.
         tool_words: Whether the model reads what a tool said: `show` or `hide`.
@@ -105,6 +107,7 @@ class RunContext:
     ledger: Ledger = field(default_factory=MemoryLedger)
     model: Any = None
     on_error: OnError | Mapping[str, OnError] | None = None
+    on_model_error: Callable[[Exception], Any] | None = None
     raises: bool = False
     hooks: Hooks | None = None
     tool_words: str = "show"
@@ -131,6 +134,15 @@ class RunContext:
             found = read_text(text, self.offers, finish_reason, keys_in(self.map.rules))
             self.texts[text, finish_reason] = found
         return self.texts[text, finish_reason]
+
+    def spending(self, counts: JsonObject) -> Spending:
+        """Return what models may cost, behind what is counted."""
+        bounds = {name: getattr(self.limits, name) for name in ("model_calls", "tokens", "seconds")}
+        left = {
+            name: bound - counts.get(name, 0) for name, bound in bounds.items() if bound is not None
+        }
+        clock = self.clock.monotonic
+        return Spending(self.is_async, self.on_model_error, self.sleep, clock, left)
 
     async def sleep(self, seconds: float) -> None:
         """Wait as the host allows."""

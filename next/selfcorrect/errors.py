@@ -47,6 +47,10 @@ class CorrectionFailed(SelfCorrectError):
         self.report = report
 
 
+class LimitReachedError(SelfCorrectError):
+    """A model may not be asked any more: a bound of the run is reached."""
+
+
 class ToolExecutionError(CorrectionFailed):
     """A tool still failed after every attempt.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from selfcorrect.model import ErrorKind, JsonDict, JsonObject
+from selfcorrect.models.port import Spending
 
 
 class Limits(BaseModel):
@@ -67,3 +68,9 @@ def count(counts: JsonObject, name: str, more: float = 1, key: str | None = None
         return {**counts, name: counts.get(name, 0) + more}
     inner = counts.get(name, {})
     return {**counts, name: {**inner, key: inner.get(key, 0) + more}}
+
+
+def add_spending(counts: JsonObject, spending: Spending) -> JsonDict:
+    """Return the counters with what models have cost."""
+    counts = count(count(counts, "model_calls", spending.calls), "tokens", spending.tokens)
+    return count(counts, "seconds", spending.seconds)

@@ -50,6 +50,7 @@ class RepairContext:
         index: Which of several calls of a text is meant, from 0; None: it must be the only one.
         attempts: Executions so far.
         model: Asks the model; None where there is none.
+        port_of: Makes what asks another model; what it costs counts for the run.
         error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
         reader: Reads the calls of a text for the whole run, or None.
     """
@@ -64,6 +65,7 @@ class RepairContext:
     index: int | None = None
     attempts: int = 0
     model: ModelPort | None = None
+    port_of: Callable[[Any], ModelPort] = ModelPort
     error: BaseException | None = None
     reader: Callable[[str, str | None], Any] | None = None
 

@@ -69,6 +69,7 @@ class Options(TypedDict, total=False):
         ledger: Remembers calls of tools that act; the default forgets with the graph.
         on_error: Decides about errors of tools without a handler of their own; or handlers by
             tool.
+        on_model_error: Decides about each failure of a model; see `policies.RetryModel`.
         on_failure: `"report"` ends a failed run with `failure`; `"raise"` raises.
         hooks: Listeners: they see every use of a tool and every failure, and change nothing.
         tool_words: `"hide"` keeps a tool's own words from the model, never the diagnosis.
@@ -87,6 +88,7 @@ class Options(TypedDict, total=False):
     policy: ToolErrorPolicy | PolicySource | None
     ledger: Ledger | None
     on_error: OnError | Mapping[str, OnError] | None
+    on_model_error: Callable[[Exception], Any] | None
     on_failure: Literal["report", "raise"]
     hooks: Hooks | None
     tool_words: Literal["show", "hide"]
@@ -201,6 +203,7 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
         given.get("ledger") or MemoryLedger(),
         given.get("model"),
         given.get("on_error"),
+        given.get("on_model_error"),
         given.get("on_failure") == "raise",
         given.get("hooks"),
         given.get("tool_words", "show"),

@@ -8,6 +8,7 @@ from uuid import uuid4
 from langchain_core.messages import ToolCall
 from langchain_core.tools import BaseTool
 
+from selfcorrect.agents.budget import Account
 from selfcorrect.agents.ending import Objection
 from selfcorrect.policies.empty_answers import EmptyAnswerPolicy
 from selfcorrect.policies.unknown_tools import ToolNotFoundPolicy
@@ -22,6 +23,7 @@ class AgentRun:
     Attributes:
         not_found: The policy of this run for names that no tool has.
         empty: The policy of this run for blank turns; without one, the model is asked once.
+        account: What the run costs; without a budget it has no bounds.
         id: The scope of the ledger, where the agent has no thread.
         offered: The tools that the model was offered last.
         structured: The names of the tools of which one must be called for the answer.
@@ -30,6 +32,7 @@ class AgentRun:
 
     not_found: ToolNotFoundPolicy
     empty: EmptyAnswerPolicy | None
+    account: Account = field(default_factory=Account)
     id: str = field(default_factory=lambda: uuid4().hex)
     offered: tuple[BaseTool, ...] = ()
     structured: tuple[str, ...] = ()

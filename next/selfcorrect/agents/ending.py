@@ -33,6 +33,7 @@ _OVER: Final[Mapping[str, str]] = {
     "terminal": "The run was ended: {}",
     "repeated": "The run was ended: the same calls were made {} times in a row.",
     "failed": "The run was ended: {} turns in a row, each call failed.",
+    "budget": "The run was ended at the bound of its budget: {}.",
 }
 """The last message of a run that is ended without asking its model."""
 _ENDS: Final = ("terminal_kind", "rejected")
@@ -104,6 +105,11 @@ def why_over(messages: Sequence[AnyMessage], *, is_running: bool) -> str | None:
     if (count := count_failures(messages)) >= MOST_FAILURES:
         return _OVER["failed"].format(count)
     return None
+
+
+def over_budget(detail: str) -> str:
+    """Return the last message of a run that is ended at a bound of its budget."""
+    return _OVER["budget"].format(detail)
 
 
 def object_to_repeats(messages: Sequence[AnyMessage]) -> Objection | None:

@@ -63,6 +63,7 @@ class HostedLoops:
     def __init__(self, options: Options, host: HostOptions, *, shows: bool) -> None:
         loop = build_loop((), _with_model(options))
         self._loop = run_as_shown(loop) if shows else loop
+        self.raises = loop.context.raises
         self._effects = StrategyMap(effects=host.get("effects")).effects
         self._ask_person = host.get("ask_person", False)
         self.on_trail = host.get("on_trail")

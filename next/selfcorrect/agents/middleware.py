@@ -11,12 +11,13 @@ from langchain.agents.middleware.types import (
     ModelResponse,
     PrivateStateAttr,
 )
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
+from selfcorrect.agents.budget import SPENT, open_account
 from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
 from selfcorrect.agents.model_turn import take_turn
 from selfcorrect.agents.tool_call import run_call
@@ -24,7 +25,9 @@ from selfcorrect.agents.turn import Turn
 from selfcorrect.context import run_sync
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
+from selfcorrect.policies.budgets import AgentBudget, LimitDecision
 from selfcorrect.policies.empty_answers import EmptyAnswerPolicy
+from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.unknown_tools import AutoCorrect, ToolNotFoundPolicy
 from selfcorrect.setup import Options
 
@@ -40,10 +43,15 @@ class AgentOptions(Options, HostOptions, total=False):
             raises; names that are near a tool's are repaired before.
         on_empty: Says what the model reads when its turn was blank, or raises; without it the
             model is asked once more.
+        budget: What a run may cost; without it a run has no such bounds.
+        on_limit: Decides what happens at a bound: gets `{"limit", "used", "bound", "detail"}`, and
+            returns `Stop()`, `Extend(...)` or `Checkpoint()`.
     """
 
     tool_not_found: ToolNotFoundPolicy | None
     on_empty: EmptyAnswerPolicy | None
+    budget: AgentBudget | None
+    on_limit: Callable[[JsonDict], LimitDecision] | None
 
 
 class SelfCorrectionState(AgentState[Any]):
@@ -51,6 +59,7 @@ class SelfCorrectionState(AgentState[Any]):
 
     selfcorrect_run: NotRequired[Annotated[AgentRun, UntrackedValue, PrivateStateAttr]]
     selfcorrect_turn: NotRequired[Annotated[Turn, PrivateStateAttr]]
+    selfcorrect_spent: NotRequired[Annotated[JsonDict, PrivateStateAttr]]
 
 
 class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
@@ -95,6 +104,11 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
                 raise GraphSetupError(unknown_name("option", name, AgentOptions.__annotations__))
         self._not_found: ToolNotFoundPolicy | None = given.pop("tool_not_found", None)
         self._on_empty: EmptyAnswerPolicy | None = given.pop("on_empty", None)
+        self._budget: AgentBudget | None = given.pop("budget", None)
+        self._on_limit: Any = given.pop("on_limit", None)
+        self._hooks: Hooks | None = given.get("hooks")
+        if not isinstance(self._budget, AgentBudget | None):
+            raise GraphSetupError(f"budget: not an AgentBudget: {self._budget!r:.80}")
         for policy in filter(None, (self._not_found, self._on_empty)):
             if not callable(getattr(policy, "fresh", None)):
                 raise GraphSetupError(f"not a policy: {policy!r:.80}")
@@ -143,4 +157,10 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         if (run := request.state.get(RUN)) is not None:
             return cast("AgentRun", run)
         not_found = (self._not_found or AutoCorrect(max_retries=_UNBOUNDED)).fresh()
-        return AgentRun(not_found, self._on_empty.fresh() if self._on_empty else None)
+        run = AgentRun(not_found, self._on_empty.fresh() if self._on_empty else None)
+        if self._budget is not None:
+            # A word of the user begins another run.
+            is_new = isinstance(request.state["messages"][-1], HumanMessage)
+            kept = None if is_new else request.state.get(SPENT)
+            run.account = open_account(self._budget, self._on_limit, self._hooks, kept)
+        return run

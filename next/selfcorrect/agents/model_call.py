@@ -13,6 +13,9 @@ from selfcorrect.agents.provider_error import response_in
 from selfcorrect.agents.stream import StreamTap, tap_stream
 from selfcorrect.agents.text_calls import TOOL_CHOICE
 from selfcorrect.agents.thread import valid_thread
+from selfcorrect.context import RunContext
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.models.attempts import ask_until_answered
 from selfcorrect.nodes.plan import is_forbidden
 
 Ask: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -39,13 +42,30 @@ def prepare(
     return request.override(messages=valid_thread(messages))
 
 
-async def ask_model(request: ModelRequest[Any], ask: Ask) -> ModelResponse[Any]:
+async def ask_model(
+    request: ModelRequest[Any], ask: Ask, context: RunContext
+) -> ModelResponse[Any]:
     """Return what the model answers: its calls as they were streamed, or as an error holds them."""
     with tap_stream() as tap:
-        try:
-            response = await ask(request)
-        except Exception as error:
-            response = response_in(error, request)
+
+        async def send() -> ModelResponse[Any]:
+            try:
+                return await ask(request)
+            except Exception as error:
+                return response_in(error, request)
+
+        response: Any = await ask_until_answered(
+            send,
+            model=request.model,
+            decide=context.on_model_error,
+            sleep=context.sleep,
+            may_repeat=lambda: not tap.has_begun,
+        )
+    if not isinstance(response, ModelResponse):
+        message = AIMessage(response) if isinstance(response, str) else response
+        if not isinstance(message, AIMessage):
+            raise GraphSetupError(f"RespondWith: not a message or a text: {response!r:.80}")
+        return ModelResponse([message])
     return _check(request, response, tap)
 
 

@@ -13,11 +13,13 @@ from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.answers import NO_ANSWER, PLACEHOLDER, feedback_message, is_blank
+from selfcorrect.agents.budget import SPENT, BudgetReachedError
 from selfcorrect.agents.ending import (
     BLANK,
     Objection,
     may_end,
     object_to_repeats,
+    over_budget,
     why_over,
 )
 from selfcorrect.agents.hosted_loops import HostedLoops
@@ -33,6 +35,7 @@ from selfcorrect.agents.turn import (
     with_readable_calls,
 )
 from selfcorrect.context import RunContext
+from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JsonDict
 from selfcorrect.setup import Loop
 from selfcorrect.text import quote
@@ -48,16 +51,33 @@ async def take_turn(
 
     Turns that do not stand, and what was said about them, are in prompts only.
     """
+    try:
+        response, update = await _take_turn(request, ask, run, loops, is_async=is_async)
+    except BudgetReachedError as reached:
+        ended = over_budget(str(reached))
+        if loops.raises:
+            raise CorrectionFailed(ended) from None
+        response, update = ModelResponse([AIMessage(ended)]), {RUN: run, "jump_to": "end"}
+    if run.account.bounds:
+        update[SPENT] = run.account.state()
+    return ExtendedModelResponse(response, Command(update=update)) if update else response
+
+
+async def _take_turn(
+    request: ModelRequest[Any], ask: Ask, run: AgentRun, loops: HostedLoops, *, is_async: bool
+) -> tuple[ModelResponse[Any], JsonDict]:
+    """Return the turn, and the update of the agent's state."""
     state = request.state
     messages: list[AnyMessage] = state["messages"]
     update: JsonDict = {} if RUN in state else {RUN: run}
     if (over := why_over(messages, is_running=RUN in state)) is not None:
-        return _respond(ModelResponse([AIMessage(over)]), {**update, "jump_to": "end"})
+        return ModelResponse([AIMessage(over)]), {**update, "jump_to": "end"}
     if renewed := with_made_calls(messages):
         update["messages"] = renewed
     run.offered = tuple(each for each in request.tools if isinstance(each, BaseTool))
     # A tool that is declared wrongly is found before the model is paid.
     loop = loops.loop_with(run.offered, is_async=is_async)
+    context = replace(loop.context, is_async=is_async)
     scope = loops.lasting_scope(request.runtime, get_config().get("configurable") or {})
     known_thread = await with_known_answers(request.messages, loop.context, scope)
     asked = prepare(request.override(messages=known_thread), renewed, run)
@@ -67,10 +87,12 @@ async def take_turn(
     may_object, left = True, MOST_ASKS
     while True:
         left -= 1
-        response = await ask_model(asked, ask)
+        run.account.check_turn()
+        response = await ask_model(asked, ask, context)
+        run.account.add_turn(asked.messages, response.result)
         if not any(isinstance(each, AIMessage) for each in response.result):
             # Another middleware answers without the model.
-            return _respond(response, update)
+            return response, update
         turn, starts, unread = _read(response, messages, run, loop.context)
         feedback, objection = _answer(turn, unread, run, has_answer=_has_answer(response))
         if objection is not None and may_object and run.may_ask(objection):
@@ -82,9 +104,11 @@ async def take_turn(
     if is_blank(turn) and run.empty is None:
         turn = _with_text(turn, NO_ANSWER)
     turn, known = await _repair(turn, starts, messages, run, loop, is_async=is_async)
+    made = [each for each in turn.tool_calls if each["name"] not in run.structured]
+    run.account.check_calls(made, messages)
     result = [turn if isinstance(each, AIMessage) else each for each in response.result]
     result += _unread_answers(turn, starts, run.structured)
-    return _respond(replace(response, result=result), update | known)
+    return replace(response, result=result), update | known
 
 
 def _show_tools(request: ModelRequest[Any], loop: Loop) -> ModelRequest[Any]:
@@ -171,12 +195,6 @@ def _unread_answers(
         name, call_id = call["name"], call["id"]
         answers.append(ToolMessage(text, name=name, tool_call_id=call_id, status="error"))
     return answers
-
-
-def _respond(
-    response: ModelResponse[Any], update: JsonDict
-) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
-    return ExtendedModelResponse(response, Command(update=update)) if update else response
 
 
 def _has_answer(response: ModelResponse[Any]) -> bool:

@@ -80,6 +80,11 @@ class StreamTap(BaseCallbackHandler):
             if isinstance(each, ChatGeneration):
                 self._runs[each.message.id] = run_id
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a piece of an answer has come."""
+        return bool(self._pieces)
+
     def read(self, message: AIMessage) -> AIMessage:
         """Return the message with its calls as they were written; the same where they agree."""
         return read_pieces(message, self._pieces[self._runs.get(message.id)])

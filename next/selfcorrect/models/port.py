@@ -2,14 +2,59 @@
 
 import inspect
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from selfcorrect.errors import LimitReachedError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 
 MAX_ANSWER: Final = 100_000
 """Characters of an answer that are read: what is longer is no repair."""
+
+_LETTERS: Final = 4
+"""Characters of a token, where a model does not say how many it took."""
+
+
+async def _no_wait(_seconds: float) -> None:
+    """Wait for nothing."""
+
+
+@dataclass(slots=True)
+class Spending:
+    """What calls of models cost, and what they may cost.
+
+    Attributes:
+        is_async: Whether the run is async.
+        decide: Decides about each failure of a model; see `ModelErrorHandler`.
+        sleep: Waits.
+        now: Tells the seconds from an arbitrary start.
+        left: What may be spent: `model_calls`, `tokens`, `seconds`; what is not named is unbounded.
+        calls: Calls made.
+        tokens: Tokens that they cost, as far as the models say so.
+        seconds: How long they and the waits between them took.
+    """
+
+    is_async: bool = False
+    decide: Callable[[Exception], Any] | None = None
+    sleep: Callable[[float], Awaitable[None]] = _no_wait
+    now: Callable[[], float] = time.monotonic
+    left: Mapping[str, float] = field(default_factory=dict)
+    calls: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def check(self, wait: float = 0.0) -> None:
+        """Raise if one more call is too many, or if this wait is too long.
+
+        Raises:
+            LimitReachedError: If a bound is reached.
+        """
+        used = {"model_calls": self.calls, "tokens": self.tokens, "seconds": self.seconds + wait}
+        for name, bound in self.left.items():
+            if used[name] >= bound:
+                raise LimitReachedError(f"{used[name]:g} of at most {bound:g} {name} are used")
 
 
 @dataclass(slots=True)
@@ -18,15 +63,11 @@ class ModelPort:
 
     Attributes:
         model: A LangChain chat model.
-        is_async: Whether the run is async.
-        calls: Calls made through this port.
-        tokens: Tokens that they cost, as far as the model says so.
+        spending: What its calls cost; several ports may share it.
     """
 
     model: Any
-    is_async: bool = False
-    calls: int = field(default=0, init=False)
-    tokens: int = field(default=0, init=False)
+    spending: Spending = field(default_factory=Spending)
 
     async def ask_json(self, system: str, user: str) -> JsonDict | None:
         """Return the JSON object that the model answers, or None where it answers none."""
@@ -47,13 +88,35 @@ class ModelPort:
         return calls[0] if len(calls) == 1 else list(calls)
 
     async def ask(self, model: Any, system: str, user: str) -> Any:
-        """Return the model's message."""
-        self.calls += 1
-        messages = [("system", system), ("human", user)]
-        ask = model.ainvoke if self.is_async else model.invoke
-        answer = await value_of(ask(messages))
-        self.tokens += (getattr(answer, "usage_metadata", None) or {}).get("total_tokens", 0)
-        return answer
+        """Return the model's message.
+
+        Raises:
+            LimitReachedError: If a bound is reached.
+        """
+        from selfcorrect.models.attempts import ask_until_answered
+
+        spending, messages = self.spending, [("system", system), ("human", user)]
+        invoke = model.ainvoke if spending.is_async else model.invoke
+
+        async def send() -> Any:
+            spending.check()
+            spending.calls += 1
+            began = spending.now()
+            try:
+                answer = await value_of(invoke(messages))
+            finally:
+                spending.seconds += max(0.0, spending.now() - began)
+            usage = getattr(answer, "usage_metadata", None) or {}
+            letters = len(system) + len(user) + len(text_of(answer))
+            spending.tokens += usage.get("total_tokens", letters // _LETTERS)
+            return answer
+
+        async def wait(seconds: float) -> None:
+            spending.check(seconds)
+            spending.seconds += seconds
+            await spending.sleep(seconds)
+
+        return await ask_until_answered(send, model=model, decide=spending.decide, sleep=wait)
 
 
 async def value_of(value: Any) -> Any:

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.effect import acts
-from selfcorrect.errors import near_name
-from selfcorrect.limits import count
+from selfcorrect.errors import LimitReachedError, near_name
+from selfcorrect.limits import add_spending
 from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
 from selfcorrect.models.port import ModelPort
 from selfcorrect.pointer import ARGS, oversize
@@ -129,13 +129,16 @@ async def _ask_model(request: str, state: CorrectionState, context: RunContext) 
         }
         for each in context.tools.values()
     ]
-    port = ModelPort(context.model, context.is_async)
+    spending = context.spending(state["counts"])
+    port, update = ModelPort(context.model, spending), Update()
     try:
         answer: Any = await port.ask_call(Prompts().plan, bound(request, 20_000), offered)
+        if isinstance(answer, dict):
+            answer = {key: answer.get(key) for key in ("name", "args", "id")}
+        update = _take(answer, state, context)
+    except LimitReachedError as error:
+        update = stop_run("limit_reached", f"{error}.")
     except Exception as error:
         context.live_part(state["run"]).errors.append(error)
-        return stop_run("unavailable", f"The model failed: {type(error).__name__}.")
-    counts = count(count(state["counts"], "model_calls", port.calls), "tokens", port.tokens)
-    if isinstance(answer, dict):
-        answer = {key: answer.get(key) for key in ("name", "args", "id")}
-    return _take(answer, state, context) | {"counts": counts}
+        update = stop_run("unavailable", f"The model failed: {type(error).__name__}.")
+    return update | {"counts": add_spending(state["counts"], spending)}

@@ -6,13 +6,14 @@ others are asked one by one.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
 from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import RemoteError
-from selfcorrect.limits import check_bound, count
+from selfcorrect.limits import add_spending, check_bound, count
 from selfcorrect.model import (
     Change,
     Diagnosis,
@@ -145,21 +146,22 @@ def _why(rung: Rung, unmet: Iterable[Problem]) -> str | None:
 async def _try(rung: Rung, round_: Round) -> Round:
     """Ask one strategy, and take its answer into the round."""
     state, context = rung.state, rung.context
-    port = ModelPort(context.model, context.is_async)
+    spending = context.spending(round_.counts)
     tool = context.tools.get(round_.call.name)
     given = RepairContext(
-        tool.parameters if tool else {},
-        context.tools,
-        tool.effect if tool else "",
-        state["given"].get("request"),
-        state["given"].get("messages") or (),
-        state["given"].get("finish_reason"),
-        context.map.reading.text,
-        state["given"].get("index"),
-        len(state["attempts"]),
-        port if context.model is not None else None,
-        _error(state, context),
-        context.read,
+        schema=tool.parameters if tool else {},
+        tools=context.tools,
+        effect=tool.effect if tool else "",
+        request=state["given"].get("request"),
+        messages=state["given"].get("messages") or (),
+        finish_reason=state["given"].get("finish_reason"),
+        reading=context.map.reading.text,
+        index=state["given"].get("index"),
+        attempts=len(state["attempts"]),
+        model=ModelPort(context.model, spending) if context.model is not None else None,
+        port_of=partial(ModelPort, spending=spending),
+        error=_error(state, context),
+        reader=context.read,
     )
     started = context.clock.monotonic()
     try:
@@ -170,9 +172,9 @@ async def _try(rung: Rung, round_: Round) -> Round:
         # A bug in a strategy costs this rung, never the run.
         answer = GiveUp(f"it failed: {type(error).__name__}: {text_of(error)}")
     counts = count(round_.counts, "per_strategy", key=rung.strategy)
-    counts = count(counts, "seconds", max(0.0, context.clock.monotonic() - started))
-    counts = count(count(counts, "model_calls", port.calls), "tokens", port.tokens)
-    paid = replace(round_, counts=counts)
+    counts = add_spending(counts, spending)
+    took = max(0.0, context.clock.monotonic() - started - spending.seconds)
+    paid = replace(round_, counts=count(counts, "seconds", took))
     try:
         return take(answer, rung, paid)
     except Exception as error:

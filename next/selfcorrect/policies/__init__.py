@@ -8,8 +8,10 @@ from selfcorrect.lazy import load_names
 __all__, __getattr__ = load_names(
     __name__,
     {
+        "budgets": "AgentBudget Checkpoint Extend Stop",
         "empty_answers": "EmptyResponseError ExitOnEmpty RetryWithFeedback",
         "hooks": "Hooks",
+        "model_errors": "RespondWith Rethrow RetryModel",
         "safety": "SafetyPolicy",
         "terminal": "PolicySource ToolErrorPolicy",
         "unknown_tools": "AutoCorrect Feedback ImmediateRaise Raise ToolNotFoundPolicy",

@@ -1,11 +1,22 @@
 """The public names, for type checkers; `__init__.py` loads each when it is first used."""
 
+from selfcorrect.policies.budgets import (
+    AgentBudget as AgentBudget,
+    Checkpoint as Checkpoint,
+    Extend as Extend,
+    Stop as Stop,
+)
 from selfcorrect.policies.empty_answers import (
     EmptyResponseError as EmptyResponseError,
     ExitOnEmpty as ExitOnEmpty,
     RetryWithFeedback as RetryWithFeedback,
 )
 from selfcorrect.policies.hooks import Hooks as Hooks
+from selfcorrect.policies.model_errors import (
+    RespondWith as RespondWith,
+    Rethrow as Rethrow,
+    RetryModel as RetryModel,
+)
 from selfcorrect.policies.safety import SafetyPolicy as SafetyPolicy
 from selfcorrect.policies.terminal import (
     PolicySource as PolicySource,

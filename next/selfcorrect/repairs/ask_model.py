@@ -6,7 +6,6 @@ from itertools import islice
 from typing import Any, Final
 
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, JsonDict, Repair, Safety
-from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
@@ -33,7 +32,7 @@ class AskModel:
     async def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         port = context.model
         if self.model is not None:
-            port = ModelPort(self.model, port.is_async if port else False)
+            port = context.port_of(self.model)
         text: Any = call.args
         if port is not None and not call.name and isinstance(text, str):
             from selfcorrect.models.call_writer import write_call

@@ -1,0 +1,112 @@
+"""Asks a model until it answers: what failed on the way is sent again, then a handler decides."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from selfcorrect.effects.failure import is_interrupt
+from selfcorrect.errors import SelfCorrectError
+from selfcorrect.policies.model_errors import (
+    MOST_WAIT,
+    ModelErrorHandler,
+    RespondWith,
+    RetryModel,
+)
+
+MOST_ATTEMPTS: Final = 10
+"""Calls for one answer that a handler may ask for."""
+_WAITS: Final = (0.25, 0.5)
+"""Seconds before a request that failed in transport is sent again."""
+_PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
+"""Statuses of requests that are sent again."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+async def ask_until_answered(
+    ask: Callable[[], Awaitable[Any]],
+    *,
+    model: Any,
+    decide: ModelErrorHandler | None,
+    sleep: Sleep,
+    may_repeat: Callable[[], bool] = lambda: True,
+) -> Any:
+    """Return what a model answers, or what a handler gives in its place.
+
+    A request that failed in transport is sent three times in all, unless the model's own client
+    does so. Then the handler decides, at each failure; once it has had its attempts, the error is
+    raised as it is.
+
+    Args:
+        ask: Asks the model.
+        model: The model, for what its client does.
+        decide: The handler; without one each error is raised.
+        sleep: Waits.
+        may_repeat: Whether the request may be sent again: nothing was streamed yet.
+    """
+    attempt = 0
+    while True:
+        attempt += 1
+        try:
+            return await _send(ask, model, sleep, may_repeat)
+        except Exception as error:
+            # Control flow of LangGraph and bounds of our own are nobody's to decide about.
+            if decide is None or is_interrupt(error) or isinstance(error, SelfCorrectError):
+                raise
+            decision = decide(error)
+            if isinstance(decision, RespondWith):
+                return decision.value
+            most = decision.max_attempts if isinstance(decision, RetryModel) else 0
+            if attempt >= min(most, MOST_ATTEMPTS) or not isinstance(decision, RetryModel):
+                raise
+            await sleep(decision.wait(attempt))
+
+
+async def _send(
+    ask: Callable[[], Awaitable[Any]], model: Any, sleep: Sleep, may_repeat: Callable[[], bool]
+) -> Any:
+    """Ask; send again what failed in transport."""
+    for wait in () if _retries_itself(model) else _WAITS:
+        try:
+            return await ask()
+        except Exception as error:
+            longest = _wait_after(error, wait)
+            if longest is None or not may_repeat():
+                raise
+        await sleep(longest)
+    return await ask()
+
+
+def _retries_itself(model: Any) -> bool:
+    """Say whether a model's client sends requests again: ours would multiply with its own."""
+    while hasattr(model, "bound"):
+        model = model.bound
+    return bool(getattr(model, "max_retries", None))
+
+
+def _wait_after(error: Exception, wait: float) -> float | None:
+    """Return the seconds to wait after an error of transport; None where it is not one."""
+    if is_interrupt(error) or isinstance(error, SelfCorrectError):
+        return None
+    # A model that answers loads nothing of this.
+    from selfcorrect.diagnosis.facts import finding_of
+
+    found = finding_of(error)
+    status, told = found["status"], found["retry_after"] or 0.0
+    is_passing = status in _PASSING if status else _is_connection(error)
+    return max(wait, told) if is_passing and told <= MOST_WAIT else None
+
+
+def _is_connection(error: Exception) -> bool:
+    """Say whether a connection failed, and not because an answer was late, or nobody is trusted."""
+    names = [base.__name__ for base in type(error).__mro__]
+    if any("Timeout" in name or "CertVerification" in name for name in names):
+        return False
+    is_socket = isinstance(error, OSError) and error.filename is None
+    return is_socket or any(name.endswith(_CONNECTIONS) for name in names)
+
+
+_CONNECTIONS: Final = (
+    *("ConnectError", "ConnectionError", "ConnectionClosed", "NetworkError", "TransportError"),
+    *("ProtocolError", "IncompleteRead"),
+)
+"""How the classes end that clients raise where a connection failed."""
