@@ -22,7 +22,17 @@ from selfcorrect.handlers import (
 )
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.model import JSON, Call, Change, Finding, JsonDict, JsonObject, Safety, call_of
+from selfcorrect.model import (
+    JSON,
+    Call,
+    Change,
+    Finding,
+    JsonDict,
+    JsonObject,
+    Safety,
+    call_of,
+    name_place,
+)
 from selfcorrect.models.port import Spending
 from selfcorrect.names import same_words
 from selfcorrect.policies.hooks import Hooks
@@ -275,7 +285,8 @@ class RunContext:
         untrusted = [each["text"] for each in state["findings"]]
         trusted = [state["original"], self.schema_of(new), state["given"].get("request")]
         for each in changes:
-            why = self.safety.refusal(each, tool, self.map.rule(each.rule).allow)
+            by_rule = self.map.rule(each.rule).allow
+            why = self.safety.refusal(each, tool, by_rule)
             if why is not None:
                 return why
             if each.safety is Safety.MODEL:
@@ -283,6 +294,11 @@ class RunContext:
 
                 if is_tainted(each, untrusted, trusted):
                     return "the model took the value from an error's text"
+                if tool is not None and tool.acts and Safety.MODEL not in by_rule:
+                    from selfcorrect.policies.replacement import replaces
+
+                    if replaces(each, tool.slot):
+                        return f"the model wrote another value at `{name_place(each.path)}`"
         return None
 
     def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:

@@ -117,10 +117,11 @@ def test_a_call_in_other_words_runs_at_its_second_try(end, tmp_path):
 
 
 SERVER = """
-import json, os, sys, time
-from selfcorrect import ToolSpec
+import json, os, sqlite3, sys, time
+from selfcorrect import ToolSpec, build_graph
 from selfcorrect.ledger import SqliteLedger
-from selfcorrect.testing import play
+from selfcorrect.testing import ScriptedModel, play
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 def pay(n: int) -> str:
     "Pay."
@@ -131,16 +132,30 @@ def pay(n: int) -> str:
     return "receipt"
 
 spec = ToolSpec.from_function(pay, effect="mutating")
-given = lambda n: {"call": {"name": "pay", "args": {"n": n}, "id": "1"}, "task_id": "T"}
-play([spec], given(-1))
+
+def walk(n, ledger=None):
+    given = {"call": {"name": "pay", "args": {"n": n}, "id": "1"}, "task_id": "T"}
+    return play([spec], given, ledger=ledger)
+
+def ask_model(n, ledger=None):
+    # The argument is missing, and a model fills it in; a run that was cut goes on where it was.
+    file = sqlite3.connect(sys.argv[1] + "/threads.db", check_same_thread=False)
+    model = ScriptedModel([{"n": n}], again=True)
+    graph = build_graph([spec], model=model, ledger=ledger, checkpointer=SqliteSaver(file))
+    config = {"configurable": {"thread_id": str(n)}}
+    given = {"call": {"name": "pay", "args": {}, "id": "1"}, "request": f"pay {n}"}
+    return graph.invoke(None if graph.get_state(config).next else given, config)
+
+run = {"walk": walk, "model": ask_model}[sys.argv[2]]
+run(-1)
 print("ready", flush=True)
 for line in sys.stdin:
     n = int(line)
     pid = os.fork()
     if pid == 0:
-        out = play([spec], given(n), ledger=SqliteLedger(sys.argv[1] + "/ledger.db"))
+        out = run(n, SqliteLedger(sys.argv[1] + "/ledger.db"))
         with open(sys.argv[1] + f"/out-{n}", "w") as file:
-            file.write(json.dumps(out))
+            file.write(json.dumps({key: out[key] for key in ("result", "failure") if key in out}))
         os._exit(0)
     print(pid, flush=True)
     os.waitpid(pid, 0)
@@ -149,9 +164,10 @@ for line in sys.stdin:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed by a signal of POSIX")
-def test_a_killed_process_has_paid_once_or_it_is_told_as_unknown(tmp_path):
+@pytest.mark.parametrize(("kind", "kills", "longest"), [("walk", 20, 0.03), ("model", 40, 0.12)])
+def test_a_killed_process_has_paid_once_or_it_is_told_as_unknown(kind, kills, longest, tmp_path):
     rng = random.Random(7)
-    command = [sys.executable, "-c", SERVER, str(tmp_path)]
+    command = [sys.executable, "-c", SERVER, str(tmp_path), kind]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as server:
         assert server.stdout.readline() == "ready\n"
@@ -161,9 +177,9 @@ def test_a_killed_process_has_paid_once_or_it_is_told_as_unknown(tmp_path):
             server.stdin.flush()
             return int(server.stdout.readline())
 
-        for n in range(20):
+        for n in range(kills):
             pid = start(n)
-            time.sleep(rng.uniform(0, 0.03))
+            time.sleep(rng.uniform(0, longest))
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             assert server.stdout.readline() == "gone\n"
@@ -171,7 +187,7 @@ def test_a_killed_process_has_paid_once_or_it_is_told_as_unknown(tmp_path):
             start(n)
             assert server.stdout.readline() == "gone\n"
         server.stdin.close()
-    for n in range(20):
+    for n in range(kills):
         out = json.loads((tmp_path / f"out-{n}").read_text())
         paid = tmp_path / f"paid-{n}"
         times = len(paid.read_text()) if paid.exists() else 0

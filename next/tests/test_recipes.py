@@ -107,11 +107,14 @@ def test_a_fixer_is_an_agent():
         return model.invoke(prompt).content
 
     for fixer in (ask_agent, RunnableLambda(ask_agent), ScriptedModel(['{"q": 5}'])):
-        model = ScriptedModel(['{"q": 5}'])
-        tool = Tool(effect="mutating", on_error=on_error(invalid_args=Fix(fixer)))
-        given = {"call": {"name": "t", "args": {"q": "a handful"}}, "request": "five"}
-        assert build_graph([tool.spec]).invoke(given)["result"] == "ok"
-        assert tool.ran == [{"q": 5}]
+        # On a tool that acts a model fills in what is missing, and replaces nothing.
+        for effect, args in (("mutating", {}), ("read_only", {"q": "a handful"})):
+            model = ScriptedModel(['{"q": 5}'])
+            own = ScriptedModel(['{"q": 5}']) if isinstance(fixer, ScriptedModel) else fixer
+            tool = Tool(effect=effect, required=["q"], on_error=on_error(invalid_args=Fix(own)))
+            given = {"call": {"name": "t", "args": args}, "request": "five"}
+            assert build_graph([tool.spec]).invoke(given)["result"] == "ok"
+            assert tool.ran == [{"q": 5}]
 
 
 def test_a_handler_beside_the_function():

@@ -1,0 +1,302 @@
+"""What a run may cost: bounds of an agent, bounds of a graph, and models that fail."""
+
+import json
+from collections import Counter
+from itertools import groupby
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from selfcorrect import (
+    GraphSetupError,
+    Result as ResultOf,
+    SelfCorrection,
+    ToolSpec,
+    build_graph,
+    on_error,
+)
+from selfcorrect.errors import CorrectionFailed
+from selfcorrect.policies import (
+    AgentBudget,
+    Checkpoint,
+    Extend,
+    Hooks,
+    RespondWith,
+    Rethrow,
+    RetryModel,
+    Stop,
+)
+from selfcorrect.testing import ScriptedModel, VirtualTime, play, tool_call
+
+THREAD = {"configurable": {"thread_id": "1"}}
+
+
+def make(model, tools, checkpointer=None, **options):
+    return create_agent(
+        model, tools, middleware=[SelfCorrection(**options)], checkpointer=checkpointer
+    )
+
+
+def tools_of(ran):
+    def look(n: int = 0) -> str:
+        """Look."""
+        ran.append("look")
+        if n % 5 == 3:
+            raise ValueError(f"no row {n}")
+        return f"row {n}"
+
+    def pay(n: int = 0) -> str:
+        """Pay."""
+        ran.append("pay")
+        return f"paid {n}"
+
+    look.metadata = {"effect": "read_only"}
+    pay.metadata = {"effect": "mutating"}
+    return [look, pay]
+
+
+def endless(name="look"):
+    return ScriptedModel([lambda messages: tool_call(name, n=len(messages))], again=True)
+
+
+ENDS = [
+    ({"turns": 3}, 3, 3, "3 turns, at most 3"),
+    ({"turns": None, "tool_calls": 4}, 5, 4, "4 tool calls, at most 4"),
+    ({"turns": None, "same_tool": 2}, 3, 2, '"look": 2 calls in a row, at most 2'),
+    ({"argument_bytes": 4}, 1, 0, 'the arguments of "look" have 8 bytes, at most 4'),
+]
+
+
+@pytest.mark.parametrize(("bounds", "asked", "ran", "why"), ENDS)
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_budget_ends_the_run(bounds, asked, ran, why, raises):
+    model, done = endless(), []
+    failure = "raise" if raises else "report"
+    agent = make(model, tools_of(done), budget=AgentBudget(**bounds), on_failure=failure)
+    if raises:
+        with pytest.raises(CorrectionFailed, match=why):
+            agent.invoke({"messages": "x"})
+    else:
+        out = agent.invoke({"messages": "x"})
+        assert why in out["messages"][-1].text
+    assert (len(model.prompts), len(done)) == (asked, ran)
+
+
+def test_tokens_are_estimated_where_the_model_says_none():
+    model = endless()
+    agent = make(model, tools_of([]), budget=AgentBudget(turns=None, tokens=60))
+    assert "tokens, at most 60" in agent.invoke({"messages": "x"})["messages"][-1].text
+    assert len(model.prompts) < 6
+
+
+def test_a_word_of_the_user_begins_another_run():
+    model, done = ScriptedModel([tool_call("look"), "one", tool_call("look"), "two"]), []
+    agent = make(model, tools_of(done), InMemorySaver(), budget=AgentBudget(turns=2))
+    assert agent.invoke({"messages": "x"}, THREAD)["messages"][-1].text == "one"
+    assert agent.invoke({"messages": "y"}, THREAD)["messages"][-1].text == "two"
+
+
+def test_a_budget_is_extended_by_code_and_told_of_once_before():
+    asked, told, model = [], [], endless()
+
+    def decide(report):
+        asked.append(report)
+        return Extend(turns=5) if len(asked) == 1 else Stop()
+
+    hooks = Hooks(on_threshold=lambda *said: told.append(said), threshold=0.6)
+    agent = make(model, tools_of([]), budget=AgentBudget(turns=3), on_limit=decide, hooks=hooks)
+    agent.invoke({"messages": "x"})
+    assert len(model.prompts) == 5
+    assert asked[0] == {"limit": "turns", "used": 3, "bound": 3, "detail": "3 turns, at most 3"}
+    assert told == [("turns", 2, 3)]
+
+
+ANSWERS = [
+    ({"action": "extend", "limits": {"turns": 9}}, "done"),
+    ({"action": "stop"}, "The run was ended at the bound of its budget: 2 turns, at most 2."),
+    ("yes", "The run was ended at the bound of its budget: 2 turns, at most 2."),
+]
+
+
+@pytest.mark.parametrize(("answer", "last"), ANSWERS)
+def test_a_run_goes_on_where_it_stopped(answer, last):
+    done, saver = [], InMemorySaver()
+    script = [tool_call("pay"), tool_call("pay", n=1), "done"]
+
+    def new_agent(items):
+        # Another process knows what the checkpoint holds, and nothing else.
+        return make(
+            ScriptedModel(items),
+            tools_of(done),
+            saver,
+            budget=AgentBudget(turns=2),
+            on_limit=lambda report: Checkpoint(),
+        )
+
+    out = new_agent(script).invoke({"messages": "x"}, THREAD)
+    assert out["__interrupt__"][0].value["limit"] == "turns"
+    assert done == ["pay", "pay"]
+    out = new_agent(script[2:]).invoke(Command(resume=answer), THREAD)
+    assert out["messages"][-1].text == last
+    assert done == ["pay", "pay"]
+
+
+@pytest.mark.parametrize("given", [{"turns": 0}, {"seconds": -1}, {"tokens": "many"}])
+def test_a_budget_that_is_none_is_refused(given):
+    with pytest.raises(GraphSetupError, match="must be a positive number"):
+        AgentBudget(**given)
+    with pytest.raises(GraphSetupError):
+        Extend(**given)
+
+
+def test_an_option_that_is_no_budget_is_refused():
+    with pytest.raises(GraphSetupError, match="not an AgentBudget"):
+        SelfCorrection(budget=3)
+    with pytest.raises(GraphSetupError, match="did you mean 'turns'"):
+        Extend(turn=3)
+
+
+def test_no_handler_swallows_a_budget():
+    model = endless()
+    agent = make(
+        model,
+        tools_of([]),
+        budget=AgentBudget(turns=2),
+        on_failure="raise",
+        on_error=on_error(execution_error=ResultOf("swallowed")),
+        on_model_error=lambda error: RespondWith("swallowed"),
+    )
+    with pytest.raises(CorrectionFailed, match="2 turns"):
+        agent.invoke({"messages": "x"})
+
+
+ITEMS = st.one_of(
+    st.sampled_from(["look", "pay"]).flatmap(
+        lambda name: st.integers(0, 6).map(lambda n: ("call", name, n))
+    ),
+    st.tuples(st.just("two"), st.integers(0, 6)),
+    st.sampled_from([("text",), ("blank",), ("error",), ("unknown",), ("raw",)]),
+)
+BOUNDS = st.fixed_dictionaries(
+    {
+        "turns": st.none() | st.integers(1, 5),
+        "tool_calls": st.none() | st.integers(1, 5),
+        "same_tool": st.none() | st.integers(1, 4),
+        "argument_bytes": st.none() | st.integers(2, 9),
+    }
+)
+DECISIONS = st.lists(st.sampled_from(["stop", "extend", "checkpoint"]), max_size=3)
+
+
+def item_of(kind, *rest):
+    if kind == "call":
+        return tool_call(rest[0], n=rest[1])
+    if kind == "two":
+        calls = [
+            {"name": name, "args": {"n": rest[0]}, "id": f"{name}{rest[0]}"}
+            for name in ("look", "pay")
+        ]
+        return AIMessage("", tool_calls=calls)
+    return {
+        "text": "an answer",
+        "blank": "",
+        "error": ConnectionResetError("reset"),
+        "unknown": tool_call("loook_at", n=1),
+        "raw": '<tool_call>{"name": "look", "arguments": {"n": 1',
+    }[kind]
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(ITEMS, max_size=12), BOUNDS, DECISIONS)
+def test_no_stream_of_answers_passes_the_budget_of_an_agent(items, bounds, decisions):
+    model, done, reports = ScriptedModel([item_of(*each) for each in items]), [], []
+    limits, most = {**bounds}, {**bounds}
+
+    def decide(report):
+        reports.append(report)
+        kind = decisions[len(reports) - 1] if len(reports) <= len(decisions) else "stop"
+        if kind == "stop":
+            return Stop()
+        most[report["limit"]] = report["bound"] + 1
+        return (
+            Extend(**{report["limit"]: report["bound"] + 1}) if kind == "extend" else Checkpoint()
+        )
+
+    agent = make(
+        model,
+        tools_of(done),
+        InMemorySaver(),
+        budget=AgentBudget(seconds=None, **limits),
+        on_limit=decide,
+        on_model_error=lambda error: RespondWith("sorry"),
+    )
+    sent = {"messages": [HumanMessage("go")]}
+    for _ in range(len(decisions) + 2):
+        out = agent.invoke(sent, {**THREAD, "recursion_limit": 200})
+        if "__interrupt__" not in out:
+            break
+        limit = out["__interrupt__"][0].value["limit"]
+        sent = Command(resume={"action": "extend", "limits": {limit: most[limit]}})
+    assert "__interrupt__" not in out
+    assert most["tool_calls"] is None or len(done) <= most["tool_calls"]
+    if most["same_tool"] is not None:
+        rows = [len(list(row)) for _, row in groupby(done)]
+        assert max(rows, default=0) <= most["same_tool"]
+    # A turn is asked again where it stopped; what a tool has done is not done again.
+    assert Counter(done)["pay"] <= sum(1 for each in items if each[0] in ("call", "two"))
+
+
+REPAIRS = st.sampled_from(
+    [
+        json.dumps({"q": 5}),
+        json.dumps({"q": "x"}),
+        "no json",
+        "",
+        ConnectionResetError("x"),
+        OSError("y"),
+    ]
+)
+HANDLERS = st.sampled_from(
+    [None, lambda _: Rethrow(), lambda _: RetryModel(9, 1.0), lambda _: RespondWith('{"q": 7}')]
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(REPAIRS, max_size=8), HANDLERS, st.integers(0, 5), st.integers(1, 40))
+def test_no_stream_of_answers_passes_the_limits_of_a_graph(answers, decide, calls, seconds):
+    model, time, ran = ScriptedModel(answers), VirtualTime(), []
+    schema = {"type": "object", "properties": {"q": {"type": "integer"}}, "required": ["q"]}
+    tool = ToolSpec.from_schema(
+        {"name": "t", "description": "t", "parameters": schema},
+        lambda **args: ran.append(args) or "ok",
+        effect="read_only",
+    )
+    out = play(
+        [tool],
+        {"call": {"name": "t", "args": {}}, "request": "five"},
+        model=model,
+        time=time,
+        on_model_error=decide,
+        limits={"model_calls": calls, "seconds": seconds},
+    )
+    assert len(model.prompts) <= calls
+    assert sum(time.slept) <= seconds
+    assert len(ran) <= 1
+    assert bool(ran) is ("result" in out)
+
+
+def test_a_checkpoint_of_a_graph_asks_no_model_twice():
+    model = ScriptedModel([json.dumps({"q": 5})], again=True)
+    schema = {"type": "object", "properties": {"q": {"type": "integer"}}, "required": ["q"]}
+    tool = ToolSpec.from_schema(
+        {"name": "t", "description": "t", "parameters": schema}, lambda **args: args, effect=None
+    )
+    graph = build_graph([tool], model=model, checkpointer=InMemorySaver())
+    begun = {"call": {"name": "t", "args": {}}, "request": "five"}
+    graph.invoke(begun, THREAD, interrupt_before=["validate"])
+    assert graph.invoke(None, THREAD)["result"] == {"q": 5}
+    assert len(model.prompts) == 1
