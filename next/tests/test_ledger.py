@@ -29,15 +29,22 @@ from selfcorrect.effects.again import (
     may_run,
 )
 from selfcorrect.errors import LedgerError
-from selfcorrect.ledger import MemoryLedger, SqliteLedger, holder as holder_module
+from selfcorrect.ledger import MemoryLedger, PostgresLedger, SqliteLedger, holder as holder_module
 from selfcorrect.testing import play
 
 UNKNOWN = Refuse("unknown_outcome")
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
 def ledger(request, tmp_path):
-    return MemoryLedger() if request.param == "memory" else SqliteLedger(tmp_path / "ledger.db")
+    if request.param == "memory":
+        made = MemoryLedger()
+    elif request.param == "sqlite":
+        made = SqliteLedger(tmp_path / "ledger.db")
+    else:
+        made = PostgresLedger(request.getfixturevalue("database"))
+    yield made
+    getattr(made, "close", int)()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ _COMMANDS = {
     "diagnose": ("diagnose:diagnose", "say what recorded errors of a JSON Lines file are"),
     "explain": ("maps:explain_error", "show what a map makes of an error"),
     "check": ("maps:check", "find mistakes in maps"),
+    "ledger": ("ledger:show_ledger", "show calls of tools that act, or settle a doubt"),
     "graph": ("starter:draw", "draw a graph"),
     "init": ("starter:init", "copy the starter's graphs and strategies into a folder"),
     "maps": ("maps:list_maps", "list the maps that have a name"),
@@ -75,6 +76,15 @@ def _parser() -> argparse.ArgumentParser:
     of["explain"].add_argument("--code", help="its code")
     of["explain"].add_argument("--tool", help="the tool that raised it")
     of["check"].add_argument("maps", nargs="+", metavar="MAP", help="names or paths of maps")
+    of["ledger"].add_argument("ledger", metavar="L", help="a SQLite file, or postgresql://...")
+    of["ledger"].add_argument("--doubts", action="store_true", help="only what may have been done")
+    of["ledger"].add_argument(
+        "--settle",
+        nargs=2,
+        metavar=("KEY", "OUTCOME"),
+        help="what was found out of a doubt: done, not-done, or again (it may be made again)",
+    )
+    of["ledger"].add_argument("--by", metavar="NAME", help="who has found out")
     of["graph"].add_argument("graph", nargs="?", metavar="GRAPH", help=_GRAPH_HELP)
     of["graph"].add_argument("--format", choices=["mermaid", "ascii"], default="mermaid")
     of["init"].add_argument("folder", metavar="DIR", help="where the files go")

@@ -5,4 +5,11 @@ Only the ledger that somebody asks for loads its database.
 
 from selfcorrect.lazy import load_names
 
-__all__, __getattr__ = load_names(__name__, {"memory": "MemoryLedger", "sqlite": "SqliteLedger"})
+__all__, __getattr__ = load_names(
+    __name__,
+    {
+        "memory": "MemoryLedger",
+        "postgres": "PostgresLedger",
+        "sqlite": "SqliteLedger",
+    },
+)

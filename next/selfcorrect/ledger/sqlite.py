@@ -16,10 +16,11 @@ from time import time
 from typing import Any, Final
 from uuid import uuid4
 
-from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
+from selfcorrect.effects.again import BEGUN, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
 from selfcorrect.ledger.memory import outcome_named, unknown_key
+from selfcorrect.ledger.rows import COLUMNS, record_of, row_of
 from selfcorrect.model import JSON
 
 _MARK: Final = 0x53434C47
@@ -38,11 +39,10 @@ _TABLE: Final = (
     f"pragma application_id = {_MARK}",
     f"pragma user_version = {_FORMAT}",
 )
-_READ: Final = (
-    "select key, doubt, tool, status, value, about, by, holder, theme, time, thread, call_id,"
-    " request from calls"
+_READ: Final = f"select {', '.join(COLUMNS)} from calls"
+_WRITE: Final = (
+    f"insert or replace into calls ({', '.join(COLUMNS)}) values (:{', :'.join(COLUMNS)})"
 )
-_WRITE: Final = "insert or replace into calls values (?, ?, ?, ?, null, ?, null, ?, ?, ?, ?, ?, ?)"
 
 
 class SqliteLedger:
@@ -70,11 +70,7 @@ class SqliteLedger:
             rows = database.execute(query, (*keys, intent.key)).fetchall()
             verdict = decide([self._record(row) for row in rows])
             if isinstance(verdict, Run | Reworded):
-                status = BEGUN if isinstance(verdict, Run) else HELD
-                told = (intent.about, intent.thread, intent.call_id, intent.request)
-                about, *more = (text.encode(errors="replace").decode() for text in told)
-                row = (*keys[:2], intent.tool, status, about, self._own_holder(), intent.theme)
-                database.execute(_WRITE, (*row, time(), *more))
+                database.execute(_WRITE, row_of(intent, verdict, self._own_holder(), time()))
         return verdict
 
     def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
@@ -139,10 +135,8 @@ class SqliteLedger:
         self._holder = self._database = None
 
     def _record(self, row: Sequence[Any]) -> Record:
-        key, doubt, tool, status, text, about, by, holder, *more = row
-        alive = status == BEGUN and self._is_alive(holder)
-        value = json.loads(text or "null")
-        return Record(key, doubt, tool, status, value, alive, about, by, *more)
+        holder, status = (row[COLUMNS.index(name)] for name in ("holder", "status"))
+        return record_of(row, is_alive=status == BEGUN and self._is_alive(holder))
 
     def _is_alive(self, holder: str) -> bool:
         # A holder that failed to write is dropped, so what the own one began is still being made.

@@ -41,8 +41,8 @@ def _is_other(before: JSON, after: JSON, place: Slot) -> bool:
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         pairs = zip(before, after, strict=True)
         return any(_is_other(*pair, place.at([str(at)])) for at, pair in enumerate(pairs))
-    texts = isinstance(before, str) and isinstance(after, str)
-    if texts and same_words(before, after, strict=True):
+    is_text = isinstance(before, str) and isinstance(after, str)
+    if is_text and same_words(str(before), str(after), strict=True):
         return False
     ways = [before, *(each.value for each in readings(before, place, _ANY))]
     return not any(each == after and type(each) is type(after) for each in ways)

@@ -1,0 +1,90 @@
+"""`ledger`: what tools that act have done, what is in doubt, and who settled it."""
+
+import argparse
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from selfcorrect.cli.screen import InputError, say_json
+from selfcorrect.effects.again import Record, in_doubt
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import LedgerError, unknown_name
+from selfcorrect.model import JsonDict
+from selfcorrect.protocols import Ledger
+from selfcorrect.text import release
+
+_OUTCOMES: Final = {
+    "done": Outcome.DONE,
+    "not-done": Outcome.NOT_DONE,
+    "again": Outcome.NOT_DONE,
+}
+"""What a person says of a doubt; `again`: it may be made again, whether or not it was done."""
+
+
+def show_ledger(options: argparse.Namespace) -> int:
+    """Print calls as JSON lines, oldest first; or settle a doubt, and print it."""
+    with closing(open_ledger(options.ledger)) as ledger:
+        if options.settle is not None:
+            found = [_settle(options, ledger)]
+        else:
+            found = ledger.records(doubts=options.doubts)
+        for record in found:
+            say_json(describe(record))
+    return 0
+
+
+def _settle(options: argparse.Namespace, ledger: Ledger) -> Record:
+    """Write what a person has found out; return the call."""
+    (key, word), by = options.settle, options.by
+    if word not in _OUTCOMES:
+        raise InputError(unknown_name("outcome", word, _OUTCOMES))
+    if not by:
+        raise InputError("--by NAME is missing: who has found out?")
+    known = {record.key: record for record in ledger.records()}
+    if key not in known:
+        raise InputError(unknown_name("key of a call", key, known))
+    if not in_doubt(known[key]):
+        raise InputError(f"the call {key!r} is not in doubt: its status is {known[key].status}")
+    ledger.settle(key, _OUTCOMES[word], by=f"{by}, to be made again" if word == "again" else by)
+    return next(record for record in ledger.records() if record.key == key)
+
+
+def open_ledger(address: str) -> Any:
+    """Open an existing ledger: a SQLite file, or the address of a PostgreSQL database.
+
+    Raises:
+        LedgerError: If there is none.
+    """
+    if address.startswith(("postgresql://", "postgres://")):
+        from selfcorrect.ledger.postgres import PostgresLedger
+
+        return PostgresLedger(address)
+    from selfcorrect.ledger.sqlite import SqliteLedger
+
+    if not Path(address).exists():
+        raise LedgerError(f"{address}: there is no such ledger")
+    return SqliteLedger(address)
+
+
+def describe(record: Record) -> JsonDict:
+    """Return what a person wants to know of a call."""
+    found: dict[str, Any] = {
+        "key": record.key,
+        "tool": record.tool,
+        "status": record.status,
+        "is_running": record.alive,
+        "in_doubt": in_doubt(record) and not record.alive,
+        "since": datetime.fromtimestamp(record.time, UTC).isoformat(timespec="seconds"),
+        "call": record.about,
+        "value": record.value,
+        "thread": record.thread,
+        "call_id": record.call_id,
+        "request": record.request,
+        "by": record.by,
+    }
+    shown = {name: item for name, item in found.items() if item not in (None, "", False)}
+    return {
+        name: release(item, 1_000) if isinstance(item, str) else item
+        for name, item in shown.items()
+    }

@@ -1,0 +1,214 @@
+"""Remembers calls in a PostgreSQL database, for all processes of all machines.
+
+An intent is durable before its tool is called. What shows that a process lives is a lease in the
+database, by the database's own clock: its holder renews it, and once it has lapsed, what the holder
+began is a doubt.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final, TypeVar
+from uuid import uuid4
+
+from selfcorrect.effects.again import Record, Reworded, Run, Verdict, in_doubt
+from selfcorrect.errors import LedgerError
+from selfcorrect.ledger.memory import outcome_named, unknown_key
+from selfcorrect.ledger.rows import COLUMNS, record_of, row_of
+from selfcorrect.model import JSON
+
+T = TypeVar("T")
+_FORMAT: Final = 1
+_TABLES: Final = f"""
+    create table if not exists selfcorrect_format (version int primary key);
+    insert into selfcorrect_format
+        select {_FORMAT} where not exists (select from selfcorrect_format);
+    create table if not exists selfcorrect_holders (
+        holder text primary key, until timestamptz not null
+    );
+    create table if not exists selfcorrect_calls (
+        key text primary key, doubt text not null, tool text not null, status text not null,
+        value text, about text not null, by text, holder text not null, theme text not null,
+        time double precision not null, thread text not null, call_id text not null,
+        request text not null, place bigserial, attempt text not null
+    );
+    create index if not exists selfcorrect_calls_by_doubt on selfcorrect_calls (doubt);
+    create index if not exists selfcorrect_calls_by_theme on selfcorrect_calls (theme);
+"""
+_READ: Final = f"""
+    select {", ".join(f"c.{name}" for name in COLUMNS)},
+        coalesce(h.until > clock_timestamp(), false), c.attempt
+    from selfcorrect_calls c left join selfcorrect_holders h using (holder)
+"""
+_WRITE: Final = f"""
+    insert into selfcorrect_calls ({", ".join(COLUMNS)}, attempt)
+    values ({", ".join(f"%({name})s" for name in COLUMNS)}, %(attempt)s)
+    on conflict (key) do update set
+    {", ".join(f"{name} = excluded.{name}" for name in (*COLUMNS[1:], "place", "attempt"))}
+"""
+_LEASE: Final = "interval '30 seconds'"
+_RENEW: Final = 5.0
+"""Seconds between two renewals of a lease."""
+_RENEWAL: Final = f"""
+    insert into selfcorrect_holders values (%s, clock_timestamp() + {_LEASE})
+    on conflict (holder) do update set until = excluded.until
+"""
+_LONGEST: Final = 30.0
+"""Seconds for which a database that restarts is waited for."""
+
+
+class PostgresLedger:
+    """Remembers calls in a PostgreSQL database, for all processes of all machines.
+
+    Args:
+        dsn: The address: `postgresql://user@host/database`.
+
+    Raises:
+        LedgerError: If the database cannot be reached, or holds a ledger of another format.
+    """
+
+    blocks = True
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+        self._start()
+        self._repeat(self._create, wait=0.0)
+
+    def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
+        attempt = uuid4().hex
+
+        def begin(database: Any) -> Verdict:
+            groups = sorted({intent.key, intent.doubt, intent.theme} - {""})
+            for each in groups:
+                # Nobody else decides about a call of one of these groups meanwhile.
+                database.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [each])
+            query = f"{_READ} where key = any(%s) or doubt = any(%s) or theme = any(%s)"
+            order = "order by c.key <> %s, c.place"
+            rows = database.execute(f"{query} {order}", [groups] * 3 + [intent.key]).fetchall()
+            if any(row[-1] == attempt for row in rows):
+                # It was written, and the connection broke before anybody said so.
+                return Run()
+            verdict = decide([record_of(row[:-2], is_alive=row[-2]) for row in rows])
+            if isinstance(verdict, Run | Reworded):
+                row = row_of(intent, verdict, self._own_holder(database), time.time())
+                database.execute(_WRITE, {**row, "attempt": attempt})
+            return verdict
+
+        return self._repeat(begin)
+
+    def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
+        status, text = outcome_named(status), json.dumps(value, default=str)
+
+        def settle(database: Any) -> None:
+            query = "update selfcorrect_calls set status = %s, value = %s, by = %s where key = %s"
+            if not database.execute(query, [status, text, by, key]).rowcount:
+                known = database.execute("select key from selfcorrect_calls").fetchall()
+                raise unknown_key(key, (other for (other,) in known))
+
+        self._repeat(settle)
+
+    def records(self, *, doubts: bool = False) -> list[Record]:
+        query = f"{_READ} order by c.place"
+        rows = self._repeat(lambda database: database.execute(query).fetchall())
+        found = [record_of(row[:-2], is_alive=row[-2]) for row in rows]
+        return [record for record in found if in_doubt(record) or not doubts]
+
+    def close(self) -> None:
+        """End the lease; a call that is still begun becomes a doubt."""
+        with self._lock:
+            self._ended.set()
+            if self._holder is not None:
+                with suppress(Exception), self._transaction() as database:
+                    query = "delete from selfcorrect_holders where holder = %s"
+                    database.execute(query, [self._holder])
+            self._drop()
+            self._start()
+
+    def _start(self) -> None:
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+        self._ended = threading.Event()
+        self._database: Any = None
+        self._holder: str | None = None
+
+    def _create(self, database: Any) -> None:
+        database.execute("select pg_advisory_xact_lock(hashtextextended('selfcorrect', 0))")
+        database.execute(_TABLES)
+        ((version,),) = database.execute("select max(version) from selfcorrect_format").fetchall()
+        if version != _FORMAT:
+            raise LedgerError(
+                f"the database holds a ledger of format {version}, and this version reads format "
+                f"{_FORMAT}; it was not changed. Give the ledger another database"
+            )
+
+    def _repeat(self, work: Callable[[Any], T], wait: float = _LONGEST) -> T:
+        """Do work in a transaction; where the connection breaks, do it again for a while."""
+        import psycopg
+
+        if os.getpid() != self._process:
+            # A connection does not survive a fork; to close it here would harm the parent.
+            _INHERITED.append(self._database)
+            self._start()
+        until = time.monotonic() + wait
+        with self._lock:
+            while True:
+                try:
+                    with self._transaction() as database:
+                        return work(database)
+                except psycopg.OperationalError as error:
+                    self._drop()
+                    if time.monotonic() >= until:
+                        raise LedgerError(f"the database of the ledger: {error}") from error
+                    time.sleep(0.2)
+                except psycopg.Error as error:
+                    raise LedgerError(f"the database of the ledger: {error}") from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Any]:
+        if self._database is None:
+            self._database = _connect(self._dsn)
+        with self._database.transaction():
+            yield self._database
+
+    def _own_holder(self, database: Any) -> str:
+        if self._holder is None:
+            self._holder = uuid4().hex
+            ended = self._ended
+            threading.Thread(
+                target=_renew, args=(self._dsn, self._holder, ended), daemon=True
+            ).start()
+        # A process that was stopped for a while lives again.
+        database.execute(_RENEWAL, [self._holder])
+        return self._holder
+
+    def _drop(self) -> None:
+        if self._database is not None:
+            with suppress(Exception):
+                self._database.close()
+        self._database = None
+
+
+_INHERITED: Final[list[object]] = []
+"""What a fork brought along, kept so that nothing closes it."""
+
+
+def _connect(dsn: str) -> Any:
+    import psycopg
+
+    database = psycopg.connect(dsn, autocommit=True, connect_timeout=5)
+    # An intent must be durable before the effect, whatever the server's default says.
+    database.execute("set synchronous_commit = on")
+    return database
+
+
+def _renew(dsn: str, holder: str, ended: threading.Event) -> None:
+    """Renew a lease until its ledger is closed, or the process ends."""
+    while not ended.is_set():
+        # The database may restart: then it is connected anew.
+        with suppress(Exception), _connect(dsn) as database:
+            while not ended.wait(_RENEW):
+                database.execute(_RENEWAL, [holder])
+        ended.wait(0.2)
