@@ -105,6 +105,8 @@ class RunContext:
         ask: Asks a person; None where nobody can be asked.
         answer: Returns what a replay of the call must give its host beside its value, or None.
         thread: The host's thread, or None.
+        task: The host's name for the present step, which is the same each time that it is run
+            again; None where it has none.
         scope: What stands in for thread and task where several graphs run for one purpose.
         texts: What was read in the last texts, by text and by why the model stopped.
     """
@@ -128,6 +130,7 @@ class RunContext:
     ask: Callable[[JSON], Any] | None = None
     answer: Callable[[], JSON] | None = None
     thread: str | None = None
+    task: str | None = None
     scope: str | None = None
     texts: "dict[tuple[str, str | None], Chosen | NoCall | Unreadable]" = field(
         default_factory=dict

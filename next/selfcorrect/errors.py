@@ -35,6 +35,10 @@ class LedgerError(SelfCorrectError):
     """The ledger could not be opened, read or written."""
 
 
+class AnsweredError(SelfCorrectError):
+    """Somebody else has answered the question already; the thread goes on with that answer."""
+
+
 class CorrectionFailed(SelfCorrectError):
     """A run ended without a result, and the caller asked for exceptions.
 

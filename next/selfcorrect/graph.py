@@ -126,6 +126,7 @@ def _host(context: RunContext, config: RunnableConfig | None, *, is_async: bool)
         # An interrupt without a checkpointer could never be answered.
         ask=(context.ask or interrupt) if configurable.get(CHECKPOINTER) is not None else None,
         thread=None if thread is None else str(thread),
+        task=configurable.get("checkpoint_ns") or None,
         scope=configurable.get(SCOPE),
     )
 

@@ -1,24 +1,35 @@
 """A person's answer on its way into a round of repair."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Final
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects.again import Record, Refuse, Run, Verdict
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import AnsweredError
 from selfcorrect.limits import count
-from selfcorrect.model import Call, Changed, Diagnosis, GiveUp, JsonDict, Retry
+from selfcorrect.model import JSON, Call, Changed, Diagnosis, GiveUp, JsonDict, Retry
 from selfcorrect.nodes.plan import check_call
 from selfcorrect.nodes.round import NO_HELP, PERSON, Rung, start_round, take, update_of
 from selfcorrect.person import repair_of
 from selfcorrect.pointer import apply, keys_of
 from selfcorrect.schema.slot import Slot
 from selfcorrect.state import CorrectionState, Update
+from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
 
 
-def take_answer(
+async def take_answer(
     answer: object, question: JsonDict, state: CorrectionState, context: RunContext
 ) -> Update:
-    """Return what a person's answer comes to; one that cannot be used is asked for again."""
+    """Return what a person's answer comes to; one that cannot be used is asked for again.
+
+    Raises:
+        AnsweredError: If somebody else has answered the question otherwise.
+    """
     start = start_round(state, context)
     # Only the answer to a question about a doubt vouches, and only for that doubt.
     vouch = (*start.vouch, *({name: each[name] for name in _VOUCH} for each in question["doubts"]))
@@ -37,7 +48,26 @@ def take_answer(
     if last["outcome"] in NO_HELP:
         asked = {**question, "problem": last["reason"]}
         return update_of(replace(round_, question=asked), state)
+    await _claim(plain(answer), question, context)
     return update_of(replace(round_, counts=count(round_.counts, "questions")), state)
+
+
+async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
+    """Take the question for this answer: of two that come at once, one counts."""
+    if context.task is None:
+        return
+    text = json.dumps(answer, sort_keys=True, default=str)
+    key, digest = f"answer {context.task}", sha256(text.encode()).hexdigest()
+    about = f"{digest} {bound(question['question'], 200)}"
+    record = Record(key, key, "a person's answer", about=about, thread=context.thread or "")
+
+    def decide(known: Sequence[Record]) -> Verdict:
+        is_other = any(not each.about.startswith(digest) for each in known)
+        return Refuse("repeated_failure") if is_other else Run()
+
+    if isinstance(await context.use_ledger(context.ledger.begin, record, decide), Refuse):
+        raise AnsweredError(f"the question {question['id']} was answered already")
+    await context.use_ledger(context.ledger.settle, key, Outcome.DONE)
 
 
 def _stays(call: Call, answer: Changed) -> bool:

@@ -45,7 +45,7 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
         # An interrupt runs this node again from its top: nothing paid may stand before it.
         from selfcorrect.nodes.answer import take_answer
 
-        return take_answer(context.ask(state["question"]), state["question"], state, context)
+        return await take_answer(context.ask(state["question"]), state["question"], state, context)
     ladders = [
         [Rung(name, diagnosis, state, context) for name in each["strategies"]]
         for each in state["selected"]

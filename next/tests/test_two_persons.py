@@ -1,0 +1,94 @@
+"""Of two persons who answer one question, one counts, and the other is told."""
+
+import asyncio
+import threading
+
+import pytest
+from kit import INTEGER, TEXT, Tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from selfcorrect import build_graph
+from selfcorrect.errors import AnsweredError
+from selfcorrect.ledger import MemoryLedger, PostgresLedger, SqliteLedger
+
+TIMES = 12
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def ledger(request, tmp_path):
+    if request.param == "memory":
+        yield MemoryLedger()
+        return
+    if request.param == "sqlite":
+        made = SqliteLedger(tmp_path / "ledger.db")
+    else:
+        made = PostgresLedger(request.getfixturevalue("database"))
+    yield made
+    made.close()
+
+
+def ask(ledger, thread="1"):
+    """Return a graph that has asked how much to pay, its question, and its tool."""
+    tool = Tool(effect="mutating", schema={"to": TEXT, "amount": INTEGER}, required=["amount"])
+    graph = build_graph([tool.spec], ledger=ledger, checkpointer=InMemorySaver())
+    given = {"call": {"name": "t", "args": {"to": "ann"}, "id": "1"}}
+    out = graph.invoke(given, config(thread))
+    return graph, out["__interrupt__"][0].value, tool
+
+
+def config(thread="1"):
+    return {"configurable": {"thread_id": thread}}
+
+
+def answer(question, value):
+    return Command(resume={"action": "answer", "value": value, "question": question["id"]})
+
+
+def test_two_answers_at_once(ledger):
+    for at in range(TIMES):
+        graph, question, tool = ask(ledger, str(at))
+        ends = []
+
+        def say(value, graph=graph, question=question, ends=ends, at=at):
+            try:
+                ends.append(graph.invoke(answer(question, value), config(str(at)))["result"])
+            except AnsweredError as error:
+                ends.append(error)
+
+        both = [threading.Thread(target=say, args=(value,)) for value in (5, 500)]
+        for each in both:
+            each.start()
+        for each in both:
+            each.join()
+        assert len(tool.ran) == 1
+        # Who comes after the end has nothing to answer, and reads the result.
+        assert "ok" in ends
+
+
+def test_two_answers_at_once_in_one_event_loop():
+    graph, question, tool = ask(MemoryLedger())
+
+    async def both():
+        answers = (graph.ainvoke(answer(question, value), config()) for value in (5, 500))
+        return await asyncio.gather(*answers, return_exceptions=True)
+
+    ends = asyncio.run(both())
+    assert len(tool.ran) == 1
+    assert sorted(isinstance(each, AnsweredError) for each in ends) == [False, True]
+
+
+def test_the_same_answer_twice_is_one():
+    graph, question, tool = ask(MemoryLedger())
+    state = graph.get_state(config())
+    graph.invoke(answer(question, 5), config())
+    graph.invoke(answer(question, 5), state.config)
+    assert tool.ran == [{"to": "ann", "amount": 5}]
+
+
+def test_an_answer_that_cannot_be_used_takes_no_question():
+    graph, question, tool = ask(MemoryLedger())
+    out = graph.invoke(answer(question, "lots"), config())
+    question = out["__interrupt__"][0].value
+    assert graph.invoke(answer(question, 5), config())["result"] == "ok"
+    assert tool.ran == [{"to": "ann", "amount": 5}]
