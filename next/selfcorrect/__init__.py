@@ -25,6 +25,7 @@ _HOMES: Final = {
     "protocols": "RepairContext",
     "repairs.ask_model": "AskModel",
     "report": "FailureReport",
+    "resuming": "aresume resume",
     "state": "CorrectionState",
     "strategy_map.document": "ErrorRule",
     "strategy_map.registry": "strategy",

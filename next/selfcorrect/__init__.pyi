@@ -58,6 +58,7 @@ from selfcorrect.policies.terminal import ToolErrorPolicy as ToolErrorPolicy
 from selfcorrect.protocols import RepairContext as RepairContext
 from selfcorrect.repairs.ask_model import AskModel as AskModel
 from selfcorrect.report import FailureReport as FailureReport
+from selfcorrect.resuming import aresume as aresume, resume as resume
 from selfcorrect.state import CorrectionState as CorrectionState
 from selfcorrect.strategy_map.document import ErrorRule as ErrorRule
 from selfcorrect.strategy_map.registry import strategy as strategy

@@ -16,6 +16,7 @@ from langgraph.types import interrupt
 from selfcorrect.context import RunContext, run_sync
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, JsonDict
+from selfcorrect.resuming import AGAIN
 from selfcorrect.routing import END, Table
 from selfcorrect.setup import Loop, Options, build_loop
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
@@ -127,6 +128,7 @@ def _host(context: RunContext, config: RunnableConfig | None, *, is_async: bool)
         ask=(context.ask or interrupt) if configurable.get(CHECKPOINTER) is not None else None,
         thread=None if thread is None else str(thread),
         task=configurable.get("checkpoint_ns") or None,
+        again=bool(configurable.get(AGAIN)),
         scope=configurable.get(SCOPE),
     )
 

@@ -1,6 +1,7 @@
 """What a tool answered: one call of a turn, from the thread into the loop and back."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import ToolMessage
@@ -16,6 +17,7 @@ from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import ToolRun
 from selfcorrect.agents.turn import TURN, Turn, beside_calls
 from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.resuming import AGAIN
 from selfcorrect.walk import awalk, walk
 
 
@@ -79,6 +81,8 @@ def _start(
         # Somebody has lost what is known of the call: it must not run with its defaults.
         start["call"]["args"] = "(unreadable)"
     loop = loops.loop_for(request, is_async=is_async)
+    if request.runtime.config.get("configurable", {}).get(AGAIN):
+        loop = replace(loop, context=replace(loop.context, again=True))
     agent_run: AgentRun | None = state.get(RUN)
     tool = loop.context.tools.get(call["name"])
     scope = loops.scope_of(

@@ -16,6 +16,7 @@ from selfcorrect.effects.again import (
     Run,
     Verdict,
     Vouch,
+    in_doubt,
     may_run,
 )
 from selfcorrect.effects.failure import outcome_of_exit
@@ -127,11 +128,15 @@ class Execution:
         context = self.context
         tool, unwritten = context.tools[intent.tool], context.unwritten.get(intent.doubt)
         vouches = [Vouch(**each) for each in self.state["vouch"]]
-        request = Request(intent.key, intent.doubt, vouches, context.limits.equal)
+        own = context.own_records(self.state)
 
         def decide(history: Sequence[Record]) -> Verdict:
             known = [*history, unwritten] if unwritten else history
-            return may_run(known, tool.effect, context.own_records(self.state), request)
+            # What this run has lost itself is a doubt of its own.
+            again = [each.key for each in known if context.again and not own and in_doubt(each)]
+            vouch = [*vouches, *(Vouch(key, Outcome.LOST) for key in again)]
+            request = Request(intent.key, intent.doubt, vouch, context.limits.equal)
+            return may_run(known, tool.effect, own, request)
 
         return context.ledger.begin(intent, decide)
 
