@@ -5,12 +5,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from itertools import accumulate, pairwise
+from itertools import product
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
 from selfcorrect.model import JSON, Change
 from selfcorrect.schema.slot import Slot
+from selfcorrect.text import clean
 from selfcorrect.values.dates import days_in, read_date
 from selfcorrect.values.numbers import BELOW_HUNDRED, number_word
 
@@ -38,13 +39,12 @@ class _Value:
     """A value as words, and as the number, the day or the time that the whole of it is."""
 
     def __init__(self, text: str) -> None:
-        self.words = _words(text)
         plain = _plain(text).strip()
+        self.words = _WORD.findall(plain)
         whole = _NUMBER.fullmatch(plain)
         self.meaning: set[_Meaning] = {*(_numbers(whole) if whole else ()), *_moments(plain)}
         if not self.meaning:
-            day, _, clock = plain.replace("t", " ", 1).partition(" ")
-            moments = [{*_moments(day)}, {*_moments(clock)}]
+            moments = [{*_moments(part)} for part in re.split("[t ]", plain, maxsplit=1)]
             self.meaning = set().union(*moments) if all(moments) else set()
 
 
@@ -52,18 +52,14 @@ class _Text:
     """The words of several texts, and the numbers, days and times in them."""
 
     def __init__(self, texts: Iterable[str], *, strict: bool = False) -> None:
-        parts = [_plain(unquote(text[:_LONGEST])) for text in texts]
-        words = [word for part in parts for word in (*_words(part), "")]
-        self._words = {*words}
-        self._line = f" {' '.join(words)} "
-        self._joined = "".join(words)
-        self._edges = {0, *accumulate(map(len, words))}
-        self._meanings: set[_Meaning] = set()
-        for part in parts:
-            found = _LONE_NUMBER.finditer(_DAY.sub(" ", part)) if strict else _NUMBER.finditer(part)
-            self._meanings.update(*map(_numbers, found))
-            self._meanings.update(_windows(part))
-        self._years = {each.year for each in self._meanings if isinstance(each, date)}
+        self._plain = " \0 ".join(_plain(unquote(text[:_LONGEST])) for text in texts)
+        self._line = f" {' '.join(_WORD.findall(self._plain))} "
+        lone = _LONE_NUMBER.finditer(_DAY.sub(" ", self._plain))
+        numbers = lone if strict else _NUMBER.finditer(self._plain)
+        self._meanings: set[_Meaning] = {*_windows(self._plain)}.union(*map(_numbers, numbers))
+        this_year = datetime.now(UTC).year
+        said = {each.year for each in self._meanings if isinstance(each, date)}
+        self._years = {this_year, this_year + 1, *said}
 
     def says(self, value: _Value) -> bool:
         """Say whether a value stands here: its number, day or time, or else its words in a row.
@@ -71,15 +67,14 @@ class _Text:
         A number inside a date or a code, such as the 27 of `B-27`, is not said.
         """
         if value.meaning:
-            return all(each in self._meanings or self._says_day(each) for each in value.meaning)
+            return all(map(self._means, value.meaning))
         return f" {' '.join(value.words)} " in self._line
 
-    def _says_day(self, day: _Meaning) -> bool:
-        """Say whether a day is said without its year, and the year is another day's or near."""
-        if not isinstance(day, date):
-            return False
-        is_near = abs(day.year - datetime.now(UTC).year) < 2 or day.year in self._years
-        return is_near and (day.month, day.day) in self._meanings
+    def _means(self, meaning: _Meaning) -> bool:
+        if meaning in self._meanings or not isinstance(meaning, date):
+            return meaning in self._meanings
+        # A day without its year is one of this year or the next, or of a year that is said.
+        return meaning.year in self._years and (meaning.month, meaning.day) in self._meanings
 
     def hints_at(self, value: _Value) -> bool:
         """Say whether words hold the letters of a value, all its words, or what it means.
@@ -88,42 +83,35 @@ class _Text:
         >>> [told.hints_at(_Value(each)) for each in ("acct9911", "50")]
         [True, False]
         """
-        letters = "".join(value.words)
-        at = self._joined.find(letters)
-        while at >= 0 and letters:
-            if {at, at + len(letters)} <= self._edges:
-                return True
-            at = self._joined.find(letters, at + 1)
+        letters = r"[\W_]*".join("".join(value.words)[:_LONGEST_VALUE])
+        if letters and re.search(rf"(?<![^\W_]){letters}(?![^\W_])", self._plain):
+            return True
         days = {(each.month, each.day) for each in value.meaning if isinstance(each, date)}
-        means = {*value.meaning, *days} & self._meanings
-        return bool(means) or (len(value.words) > 1 and self._words.issuperset(value.words))
+        return not self._meanings.isdisjoint(value.meaning | days) or (
+            len(value.words) > 1 and {*self._line.split()}.issuperset(value.words)
+        )
 
 
 _LONGEST: Final = 20_000
+_LONGEST_VALUE: Final = 1_000
 
 
 def _parts(value: str) -> Iterator[str]:
     """Yield a value, the codes and numbers in it, and each two words that a sign joins in it."""
     yield value
-    for chunk in value.split():
-        words = _words(chunk)
-        if any(map(str.isdigit, chunk)) and len("".join(words)) > _SHORT:
-            yield chunk.strip(_SIGNS)
-        yield from (f"{a} {b}" for a, b in pairwise(words) if a.isalpha() and b.isalpha())
+    yield from (code.strip(_SIGNS) for code in _CODE.findall(value))
+    yield from map(" ".join, _PAIR.findall(value))
 
 
-_SHORT: Final = 3
+_CODE: Final = re.compile(r"(?<!\S)(?=\S{4})\S*\d\S*")
+_PAIR: Final = re.compile(r"(?<![^\W\d_])(?=([^\W\d_]+)(?:(?!\s)[\W_])+([^\W\d_]+))")
 _SIGNS: Final = ".,;:!?()[]\"'"
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(_plain(text))
 
 
 def _plain(text: str) -> str:
     """Return small letters without accents, and digits where a number is in words."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", _INVISIBLE.sub("", text))
+        text = unicodedata.normalize("NFKD", clean(text))
         # A digit of any script is that digit, and an accent is part of a letter.
         text = "".join(
             str(unicodedata.digit(each, each)) for each in text if not unicodedata.combining(each)
@@ -133,28 +121,24 @@ def _plain(text: str) -> str:
 
 def _numbers(found: re.Match[str]) -> Iterator[Decimal]:
     """Yield what a number may mean: 1,000 and `1 k` are 1000, and 1.000 is that or one."""
-    digits, power, scale = found["digits"], found["power"] or "", found["scale"]
     for marks in (_GROUPS, _DOTTED):
-        plain = marks.sub("", digits).replace(",", ".")
+        plain = marks.sub("", found["digits"]).replace(",", ".")
         if plain.count(".") < 2:
-            yield Decimal(plain + power) * _SCALES.get(scale, 1)
-    if " " in digits:
-        yield from (Decimal(part) for part in digits.split() if part.lstrip("+-").isdecimal())
+            yield Decimal(plain) * _SCALES.get(found["scale"], 1)
 
 
 def _windows(text: str) -> Iterator[_Meaning]:
     """Yield the days and times that up to four words in a row may mean."""
     words = [word.strip(_SIGNS) for word in text.split()]
-    for at in range(len(words)):
-        if not any(any(map(str.isdigit, word)) for word in words[at : at + 4]):
-            continue
-        for size in range(1, 5):
-            window = words[at : at + size]
-            yield from _moments(" ".join(window))
-            around = [*words[max(at - 1, 0) : at], *words[at + size : at + size + 1]]
-            if size < 4 and not any(map(_YEAR.match, around)):
-                yield from _yearless(" ".join(window))
+    for at, size in product(range(len(words)), range(1, 5)):
+        window = " ".join(words[at : at + size])
+        if re.search(r"\d", window):
+            yield from _moments(window)
     yield from (day for found in _ISO.findall(text) for day, _ in days_in(found))
+    for found in _DAY.finditer(text):
+        # Every day is one of a leap year.
+        texts = (f"{found[0]}{mark}2028" for mark in " /" if not found["year"])
+        yield from ((day.month, day.day) for each in texts for day, _ in days_in(each))
 
 
 def _moments(text: str) -> Iterator[_Meaning]:
@@ -163,21 +147,16 @@ def _moments(text: str) -> Iterator[_Meaning]:
     yield from (str(each.value) for each in read)
 
 
-def _yearless(text: str) -> Iterator[_Meaning]:
-    for mark in (" ", "/", "."):
-        yield from ((day.month, day.day) for day, _ in days_in(f"{text}{mark}{_LEAP_YEAR}"))
-
-
-_LEAP_YEAR: Final = 2028
 _CLOCK: Final = Slot({"type": "string", "format": "naive-time"})
-_WORD: Final = re.compile(r"[^\W_]+")
+# A mark that is no letter parts the words of two texts.
+_WORD: Final = re.compile(r"[^\W_]+|\0")
 _NUMBER_WORD: Final = re.compile(
     rf"\b(?:{'|'.join(word.replace(' ', '[- ]') for word in BELOW_HUNDRED[::-1])})\b"
 )
 _SCALES: Final = {"hundred": 100, "k": 1_000, "thousand": 1_000, "million": 1_000_000}
 _DIGITS: Final = (
-    r"(?P<digits>[+-]?(?:\d{1,20}(?:[,._' ]\d{3}(?!\d))*(?:[.,]\d{1,20})?|\.\d{1,20}))"
-    rf"(?P<power>e[+-]?\d{{1,3}})?(?: ?(?P<scale>{'|'.join(_SCALES)})\b)?"
+    r"(?P<digits>[+-]?(?:\d{1,20}(?:[,._' ]\d{3}(?!\d))*(?:[.,]\d{1,20})?|\.\d{1,20})"
+    rf"(?:e[+-]?\d{{1,3}})?)(?: ?(?P<scale>{'|'.join(_SCALES)})\b)?"
 )
 _NUMBER: Final = re.compile(_DIGITS, re.ASCII)
 _LONE_NUMBER: Final = re.compile(
@@ -185,13 +164,14 @@ _LONE_NUMBER: Final = re.compile(
 )
 _GROUPS: Final = re.compile(r"[,_' ](?=\d{3})")
 _DOTTED: Final = re.compile(r"[.,_' ](?=\d{3}(?!\d))")
-_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY_OF_MONTH: Final = r"\d{1,2}(?:st|nd|rd|th)?\b"
 _DAY: Final = re.compile(
-    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.?(?: of)? {_MONTH}|{_MONTH}\.? (?:the )?\d{{1,2}}\b"
+    rf"(?<!\d{{4}} )(?:\b{_DAY_OF_MONTH}\.?(?: of)? {_MONTH}|{_MONTH} (?:the )?{_DAY_OF_MONTH}"
+    r"|(?<![\d/])\d{1,2}/\d{1,2}(?![\d/]))(?P<year>,? \d{4}\b)?"
 )
-_YEAR: Final = re.compile(r"\d{4}\b")
+"""A day that may lack its year."""
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
 def _leaves(value: JSON) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final
 from selfcorrect.dictionary import stem
 from selfcorrect.likeness import near_letters, typos
 from selfcorrect.model import ABSENT, JSON, Safety
-from selfcorrect.names import NEGATIONS, letters, same_words, words
+from selfcorrect.names import NEGATIONS, letters, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.texts import unquote
@@ -18,9 +18,8 @@ _MOST: Final = 200
 """Listed values beyond which none is compared word by word with what was written."""
 _LONGEST: Final = 200
 _SORTS: Final = "class type kind mode level option style format value state status category grade"
-_FILLERS: Final = frozenset({*_SORTS.split(), "unit"})
+_FILLERS: Final = frozenset({*_SORTS.split(), "unit", "the"})
 """Words that name the sort of a value; beside a listed value they say nothing more."""
-_ARTICLE: Final = re.compile(r"(?:the|an?) ", re.IGNORECASE)
 _TURNS: Final = NEGATIONS | {"in"}
 """They turn a meaning round even where they stand in the argument's own name."""
 _PREFIXES: Final = _TURNS | {"a", "re"}
@@ -38,7 +37,7 @@ def read_choice(value: JSON, slot: Slot) -> Iterator[Reading]:
         for each in same:
             yield Reading(each, Safety.EXACT, "correct-enum", is_cut)
     elif len(slot.choices) <= _MOST and not _has_signs(bare.removesuffix(".")):
-        found = _by_words(bare, slot) or _behind_article(bare, slot)
+        found = _by_words(bare, slot)
         for each in found or index.get(_stems(bare)) or _by_slip(bare, slot):
             yield Reading(each, Safety.INFERRED, "correct-enum", not found)
 
@@ -126,13 +125,6 @@ def _telling(listed: Sequence[tuple[str, ...]]) -> set[str]:
         for word in each
         if word in _FILLERS and (not rest or times[rest] > 1)
     }
-
-
-def _behind_article(text: str, slot: Slot) -> list[JSON]:
-    """Return the values that an article stands before, or is the beginning of: `a sync`."""
-    rest = _ARTICLE.sub("", text, count=1)
-    found = _by_words(rest, slot) if rest != text else []
-    return found and [*found, *(each for each in slot.choices if same_words(str(each), text))]
 
 
 def _says_more(more: Sequence[str], less: Sequence[str], idle: AbstractSet[str]) -> bool:

@@ -51,9 +51,8 @@ def _into_list(value: JSON, item: Slot) -> Iterator[Reading]:
         return
     # 1,5 may be one number, and so may the beginnings of 1,5, 2,5 and of 1,000, 2.
     is_fraction = "number" in item.kinds and _DECIMAL.search(text)
-    if is_fraction or (_GROUP.search(text) and (", " in text or ",0" in text)):
-        return
-    if _LAKHS.fullmatch(text):
+    is_group = _GROUP.search(text) and (", " in text or ",0" in text)
+    if is_fraction or is_group or _LAKHS.fullmatch(text):
         return
     is_plain = text[:1] not in _OPENERS and not any(each in text for each in _SEPARATORS)
     is_object = isinstance(inside, dict) and not item.accepts(value)

@@ -20,7 +20,7 @@ _MORE: Final = re.compile(r"\+|-?0\d\d", re.ASCII)
 _GROUPED: Final = re.compile(
     r"[+-]?[1-9]\d{0,2}(?P<mark>[,_])\d{3}(?:(?P=mark)\d{3})*(?:\.\d+)?", re.ASCII
 )
-_RUN: Final = re.compile(r"[+-]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)", re.ASCII)
+_RUN: Final = re.compile(r"(?<!\.)[+-]?\d[\d,]*(?:\.\d+)?", re.ASCII)
 _UNIT: Final = re.compile(r"[^\d.,+\-*/^=~<>]{1,20}(?:/h)?\.?")
 _LARGEST: Final = 30
 _LONGEST: Final = 200
@@ -51,8 +51,6 @@ def _with_unit(text: str, run: re.Match[str], slot: Slot) -> Iterator[Reading]:
     units = [each.strip() for each in (text[: run.start()], text[run.end() :]) if each.strip()]
     digits, name, description = run[0], slot.name, slot.description
     if ("," in digits and not _GROUPED.fullmatch(digits)) or _DOTTED.fullmatch(digits):
-        return
-    if text[: run.start()].endswith("."):
         return
     if all(_UNIT.fullmatch(each) and is_asked_for(each, name, description) for each in units):
         is_sure = "," not in digits or "number" not in slot.kinds or digits.count(",") > 1
