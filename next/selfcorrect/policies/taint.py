@@ -3,20 +3,17 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import product
-from typing import Final, TypeAlias
+from typing import Final
 from urllib.parse import unquote
 
 from selfcorrect.model import JSON, Change
 from selfcorrect.schema.slot import Slot
 from selfcorrect.text import clean
-from selfcorrect.values.dates import days_in, read_date
+from selfcorrect.values.dates import read_date
 from selfcorrect.values.numbers import BELOW_HUNDRED, number_word
-
-_Meaning: TypeAlias = Decimal | date | str | tuple[int, int]
-"""A number, a day, a time of day, or the month and day where no year is said."""
 
 
 def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]) -> bool:
@@ -42,10 +39,7 @@ class _Value:
         plain = _plain(text).strip()
         self.words = _WORD.findall(plain)
         whole = _NUMBER.fullmatch(plain)
-        self.meaning: set[_Meaning] = {*(_numbers(whole) if whole else ()), *_moments(plain)}
-        if not self.meaning:
-            moments = [{*_moments(part)} for part in re.split("[t ]", plain, maxsplit=1)]
-            self.meaning = set().union(*moments) if all(moments) else set()
+        self.meaning: set[Decimal | str] = {*(_numbers(whole) if whole else ()), *_moments(plain)}
 
 
 class _Text:
@@ -54,12 +48,12 @@ class _Text:
     def __init__(self, texts: Iterable[str], *, strict: bool = False) -> None:
         self._plain = " \0 ".join(_plain(unquote(text[:_LONGEST])) for text in texts)
         self._line = f" {' '.join(_WORD.findall(self._plain))} "
-        lone = _LONE_NUMBER.finditer(_DAY.sub(" ", self._plain))
-        numbers = lone if strict else _NUMBER.finditer(self._plain)
-        self._meanings: set[_Meaning] = {*_windows(self._plain)}.union(*map(_numbers, numbers))
+        number = _LONE_NUMBER if strict else _NUMBER
+        numbers = number.finditer(_DAY.sub(" ", self._plain))
+        moments = {*_windows(self._plain)}
+        self._meanings: set[Decimal | str] = moments.union(*map(_numbers, numbers))
         this_year = datetime.now(UTC).year
-        said = {each.year for each in self._meanings if isinstance(each, date)}
-        self._years = {this_year, this_year + 1, *said}
+        self._years = {str(this_year), str(this_year + 1), *(each[:4] for each in moments)}
 
     def says(self, value: _Value) -> bool:
         """Say whether a value stands here: its number, day or time, or else its words in a row.
@@ -70,11 +64,11 @@ class _Text:
             return all(map(self._means, value.meaning))
         return f" {' '.join(value.words)} " in self._line
 
-    def _means(self, meaning: _Meaning) -> bool:
-        if meaning in self._meanings or not isinstance(meaning, date):
+    def _means(self, meaning: Decimal | str) -> bool:
+        if meaning in self._meanings or isinstance(meaning, Decimal):
             return meaning in self._meanings
         # A day without its year is one of this year or the next, or of a year that is said.
-        return meaning.year in self._years and (meaning.month, meaning.day) in self._meanings
+        return meaning[:4] in self._years and meaning[5:] in self._meanings
 
     def hints_at(self, value: _Value) -> bool:
         """Say whether words hold the letters of a value, all its words, or what it means.
@@ -86,10 +80,12 @@ class _Text:
         letters = r"[\W_]*".join("".join(value.words)[:_LONGEST_VALUE])
         if letters and re.search(rf"(?<![^\W_]){letters}(?![^\W_])", self._plain):
             return True
-        days = {(each.month, each.day) for each in value.meaning if isinstance(each, date)}
-        return not self._meanings.isdisjoint(value.meaning | days) or (
-            len(value.words) > 1 and {*self._line.split()}.issuperset(value.words)
-        )
+        moments = [each for each in value.meaning if isinstance(each, str)]
+        # A day, the same without its year, and the time behind it.
+        pieces = {piece for each in moments for piece in (each[:10], each[5:10], each[11:])}
+        if not self._meanings.isdisjoint(value.meaning | pieces):
+            return True
+        return len(value.words) > 1 and {*self._line.split()}.issuperset(value.words)
 
 
 _LONGEST: Final = 20_000
@@ -127,24 +123,21 @@ def _numbers(found: re.Match[str]) -> Iterator[Decimal]:
             yield Decimal(plain) * _SCALES.get(found["scale"], 1)
 
 
-def _windows(text: str) -> Iterator[_Meaning]:
-    """Yield the days and times that up to four words in a row may mean."""
+def _windows(text: str) -> Iterator[str]:
+    """Yield the days and times that up to six words in a row may mean, in ISO's form."""
     words = [word.strip(_SIGNS) for word in text.split()]
-    for at, size in product(range(len(words)), range(1, 5)):
+    for at, size in product(range(len(words)), range(1, 7)):
         window = " ".join(words[at : at + size])
         if re.search(r"\d", window):
             yield from _moments(window)
-    yield from (day for found in _ISO.findall(text) for day, _ in days_in(found))
     for found in _DAY.finditer(text):
         # Every day is one of a leap year.
         texts = (f"{found[0]}{mark}2028" for mark in " /" if not found["year"])
-        yield from ((day.month, day.day) for each in texts for day, _ in days_in(each))
+        yield from (day[5:] for each in texts for day in _moments(each))
 
 
-def _moments(text: str) -> Iterator[_Meaning]:
-    yield from (day for day, _ in days_in(text))
-    read = (each for each in read_date(text, _CLOCK) if each.strategy == "format-time")
-    yield from (str(each.value) for each in read)
+def _moments(text: str) -> list[str]:
+    return [str(each.value) for each in read_date(text, _CLOCK)]
 
 
 _CLOCK: Final = Slot({"type": "string", "format": "naive-time"})
@@ -171,7 +164,6 @@ _DAY: Final = re.compile(
     r"|(?<![\d/])\d{1,2}/\d{1,2}(?![\d/]))(?P<year>,? \d{4}\b)?"
 )
 """A day that may lack its year."""
-_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
 def _leaves(value: JSON) -> list[str]:

@@ -6,7 +6,6 @@ from typing import Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.slot import Slot
-from selfcorrect.values.nothing import says_nothing
 from selfcorrect.values.reading import Reading
 
 _LONGEST: Final = 2_000
@@ -44,7 +43,7 @@ def _spellings(text: str, slot: Slot) -> Iterator[Reading]:
         yield Reading(bare, Safety.EXACT, "correct-format")
     elif slot.format in _FORMS:
         yield Reading(_FORMS[slot.format](bare), Safety.EXACT, "correct-format")
-    elif slot.pattern and not says_nothing(bare):
+    elif slot.pattern:
         for form in (bare.upper(), bare.lower()):
             # `ß` has no capital letter of its own.
             if len(form) == len(bare):
