@@ -129,7 +129,8 @@ def _windows(text: str) -> Iterator[str]:
     for at, size in product(range(len(words)), range(1, 7)):
         window = " ".join(words[at : at + size])
         if re.search(r"\d", window):
-            yield from _moments(window)
+            # Whoever says a moment says its day.
+            yield from (part for each in _moments(window) for part in (each, each[:10]))
     for found in _DAY.finditer(text):
         # Every day is one of a leap year.
         texts = (f"{found[0]}{mark}2028" for mark in " /" if not found["year"])
