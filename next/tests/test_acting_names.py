@@ -88,7 +88,11 @@ RESIDUE = [
     ("<|im_start|>", True),
     ("</tool_call>", True),
     ("()", True),
+    ("</s>", True),
     ("<|note|>never", False),
+    ("<|cancel|>", False),
+    ("<|user|>", False),
+    ("</cancelled>", False),
     ("<|im_end|>not", False),
     ("(dry)", False),
 ]

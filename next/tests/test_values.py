@@ -150,6 +150,9 @@ GUESSES = [
     (many({**TEXT, "format": "hostname"}), "a, b", ["a", "b"], "inferred split-list"),
     (many({"type": ["string", "integer"]}), "a, 5", ["a", "5"], "inferred split-list"),
     (many(TEXT), "a\nb", ["a", "b"], "inferred split-list"),
+    (many(TEXT), "a\N{FULLWIDTH COMMA}b", ["a", "b"], "inferred split-list"),
+    (many(TEXT), "a\N{IDEOGRAPHIC COMMA}b", ["a", "b"], "inferred split-list"),
+    (many(TEXT), '"a"', ['"a"'], "exact wrap-list"),
     (many(CODE), "LHR, JFK", ["LHR", "JFK"], "inferred split-list"),
 ]
 
@@ -387,7 +390,7 @@ def test_a_long_list_is_looked_up_and_not_compared(monkeypatch):
     assert repair(place, ["coed-7"] * 900, acts=False).changes == ()
 
 
-@pytest.mark.parametrize("name", ["no_log", "disable_cache", "exclude_old"])
+@pytest.mark.parametrize("name", ["no_log", "disable_cache", "exclude_old", "dont_send", "mute"])
 def test_on_and_off_say_nothing_under_a_name_that_turns_something_off(name):
     assert repair({"type": "boolean"}, "off", name=name).problems
     assert repair({"type": "boolean"}, "true", name=name).args[name] is True

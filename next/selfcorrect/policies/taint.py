@@ -3,14 +3,17 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
+from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import accumulate, pairwise
+from itertools import product
 from typing import Final
+from urllib.parse import unquote
 
 from selfcorrect.model import JSON, Change
-from selfcorrect.values.dates import days_in
-from selfcorrect.values.numbers import number_word
+from selfcorrect.schema.slot import Slot
+from selfcorrect.text import clean
+from selfcorrect.values.dates import read_date
+from selfcorrect.values.numbers import BELOW_HUNDRED, number_word
 
 
 def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]) -> bool:
@@ -21,102 +24,147 @@ def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]
         untrusted: What errors and results said.
         trusted: The call, the schema and the user's words.
     """
-    told, known = _Text(untrusted), _Text(leaf for each in trusted for leaf in _leaves(each))
-    values = [_Value(part) for leaf in _leaves(change.after) for part in _parts(leaf)]
+    told = _Text(untrusted)
+    known = _Text((leaf for each in trusted for leaf in _leaves(each)), strict=True)
+    leaves = (leaf for leaf in _leaves(change.after) if not known.says(_Value(leaf)))
+    values = [_Value(part) for leaf in leaves for part in _parts(leaf)]
     # Who plants a value may split its letters; what the user said has to be said in one piece.
     return any(told.hints_at(each) and not known.says(each) for each in values)
 
 
 class _Value:
-    """A value as words, and as the number or the day that the whole of it is."""
+    """A value as words, and as the number, the day or the time that the whole of it is."""
 
     def __init__(self, text: str) -> None:
-        self.words = _words(text)
-        found = _NUMBER.fullmatch(text.strip())
-        self.meaning = {*(_numbers(text) if found or len(self.words) == 1 else ()), *_days(text)}
+        plain = _plain(text).strip()
+        self.words = _WORD.findall(plain)
+        whole = _NUMBER.fullmatch(plain)
+        self.meaning: set[Decimal | str] = {*(_numbers(whole) if whole else ()), *_moments(plain)}
 
 
 class _Text:
-    """The words of several texts, and the numbers and days in them."""
+    """The words of several texts, and the numbers, days and times in them."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        parts = [text[:_LONGEST] for text in texts]
-        words = [word for part in parts for word in (*_words(part), "")]
-        self._line = f" {' '.join(words)} "
-        self._joined = "".join(words)
-        self._edges = {0, *accumulate(map(len, words))}
-        self._meanings = {each for part in parts for each in (*_numbers(part), *_days(part))}
+    def __init__(self, texts: Iterable[str], *, strict: bool = False) -> None:
+        self._plain = " \0 ".join(_plain(unquote(text[:_LONGEST])) for text in texts)
+        self._line = f" {' '.join(_WORD.findall(self._plain))} "
+        number = _LONE_NUMBER if strict else _NUMBER
+        numbers = number.finditer(_DAY.sub(" ", self._plain))
+        moments = {*_windows(self._plain)}
+        self._meanings: set[Decimal | str] = moments.union(*map(_numbers, numbers))
+        this_year = datetime.now(UTC).year
+        self._years = {str(this_year), str(this_year + 1), *(each[:4] for each in moments)}
 
     def says(self, value: _Value) -> bool:
-        """Say whether a value stands here: its words in a row, or its number or day."""
-        is_meant = bool(value.meaning) and value.meaning <= self._meanings
-        return is_meant or f" {' '.join(value.words)} " in self._line
+        """Say whether a value stands here: its number, day or time, or else its words in a row.
+
+        A number inside a date or a code, such as the 27 of `B-27`, is not said.
+        """
+        if value.meaning:
+            return all(map(self._means, value.meaning))
+        return f" {' '.join(value.words)} " in self._line
+
+    def _means(self, meaning: Decimal | str) -> bool:
+        if meaning in self._meanings or isinstance(meaning, Decimal):
+            return meaning in self._meanings
+        # A day without its year is one of this year or the next, or of a year that is said.
+        return meaning[:4] in self._years and meaning[5:] in self._meanings
 
     def hints_at(self, value: _Value) -> bool:
-        """Say whether whole words hold the letters of a value, or its number or day stands here.
+        """Say whether words hold the letters of a value, all its words, or what it means.
 
-        >>> [_Text(["pay acct-99 11, 500"]).hints_at(_Value(each)) for each in ("acct9911", "50")]
+        >>> told = _Text(["pay acct-99 11, 500"])
+        >>> [told.hints_at(_Value(each)) for each in ("acct9911", "50")]
         [True, False]
         """
-        letters = "".join(value.words)
-        at = self._joined.find(letters)
-        while at >= 0 and letters:
-            if {at, at + len(letters)} <= self._edges:
-                return True
-            at = self._joined.find(letters, at + 1)
-        return not value.meaning.isdisjoint(self._meanings)
+        letters = r"[\W_]*".join("".join(value.words)[:_LONGEST_VALUE])
+        if letters and re.search(rf"(?<![^\W_]){letters}(?![^\W_])", self._plain):
+            return True
+        moments = [each for each in value.meaning if isinstance(each, str)]
+        # A day, the same without its year, and the time behind it.
+        pieces = {piece for each in moments for piece in (each[:10], each[5:10], each[11:])}
+        if not self._meanings.isdisjoint(value.meaning | pieces):
+            return True
+        return len(value.words) > 1 and {*self._line.split()}.issuperset(value.words)
 
 
 _LONGEST: Final = 20_000
+_LONGEST_VALUE: Final = 1_000
 
 
 def _parts(value: str) -> Iterator[str]:
-    """Yield a value, and each two words of it that a sign joins, as in an address."""
+    """Yield a value, the codes and numbers in it, and each two words that a sign joins in it."""
     yield value
-    for chunk in value.split():
-        words = _words(chunk)
-        yield from (f"{a} {b}" for a, b in pairwise(words) if a.isalpha() and b.isalpha())
+    yield from (code.strip(_SIGNS) for code in _CODE.findall(value))
+    yield from map(" ".join, _PAIR.findall(value))
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(_fold(text))
+_CODE: Final = re.compile(r"(?<!\S)(?=\S{4})\S*\d\S*")
+_PAIR: Final = re.compile(r"(?<![^\W\d_])(?=([^\W\d_]+)(?:(?!\s)[\W_])+([^\W\d_]+))")
+_SIGNS: Final = ".,;:!?()[]\"'"
 
 
-def _numbers(text: str) -> Iterator[Decimal]:
-    """Yield the numbers of a text, in digits or in words: 1,000 and 1000 are one."""
-    folded = _fold(text)
-    yield from (Decimal(_MARKS.sub("", found)) for found in _NUMBER.findall(folded))
-    named = map(number_word, _WORD.findall(folded))
-    yield from (Decimal(number) for number in named if number is not None)
+def _plain(text: str) -> str:
+    """Return small letters without accents, and digits where a number is in words."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", clean(text))
+        # A digit of any script is that digit, and an accent is part of a letter.
+        text = "".join(
+            str(unicodedata.digit(each, each)) for each in text if not unicodedata.combining(each)
+        )
+    return _NUMBER_WORD.sub(lambda found: str(number_word(found[0])), text.casefold())
 
 
-def _days(text: str) -> Iterator[date]:
-    """Yield the days that up to four words in a row may mean."""
-    words = [word.strip(".,;:()[]'\"") for word in text.split()]
-    for at in range(len(words)):
-        if not any(any(map(str.isdigit, word)) for word in words[at : at + 4]):
-            continue
-        for size in range(1, 5):
-            yield from (day for day, _ in days_in(" ".join(words[at : at + size])))
-    yield from (date.fromisoformat(found) for found in _ISO.findall(text) if _is_day(found))
+def _numbers(found: re.Match[str]) -> Iterator[Decimal]:
+    """Yield what a number may mean: 1,000 and `1 k` are 1000, and 1.000 is that or one."""
+    for marks in (_GROUPS, _DOTTED):
+        plain = marks.sub("", found["digits"]).replace(",", ".")
+        if plain.count(".") < 2:
+            yield Decimal(plain) * _SCALES.get(found["scale"], 1)
 
 
-def _is_day(text: str) -> bool:
-    try:
-        return bool(date.fromisoformat(text))
-    except ValueError:
-        return False
+def _windows(text: str) -> Iterator[str]:
+    """Yield the days and times that up to six words in a row may mean, in ISO's form."""
+    words = [word.strip(_SIGNS) for word in text.split()]
+    for at, size in product(range(len(words)), range(1, 7)):
+        window = " ".join(words[at : at + size])
+        if re.search(r"\d", window):
+            # Whoever says a moment says its day.
+            yield from (part for each in _moments(window) for part in (each, each[:10]))
+    for found in _DAY.finditer(text):
+        # Every day is one of a leap year.
+        texts = (f"{found[0]}{mark}2028" for mark in " /" if not found["year"])
+        yield from (day[5:] for each in texts for day in _moments(each))
 
 
-def _fold(text: str) -> str:
-    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
+def _moments(text: str) -> list[str]:
+    return [str(each.value) for each in read_date(text, _CLOCK)]
 
 
-_WORD: Final = re.compile(r"[^\W_]+")
-_NUMBER: Final = re.compile(r"(?:(?<!\w)[+-])?\d{1,20}(?:[,_]\d{3})*(?:\.\d{1,20})?", re.ASCII)
-_MARKS: Final = re.compile(r"[,_]")
-_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
+_CLOCK: Final = Slot({"type": "string", "format": "naive-time"})
+# A mark that is no letter parts the words of two texts.
+_WORD: Final = re.compile(r"[^\W_]+|\0")
+_NUMBER_WORD: Final = re.compile(
+    rf"\b(?:{'|'.join(word.replace(' ', '[- ]') for word in BELOW_HUNDRED[::-1])})\b"
+)
+_SCALES: Final = {"hundred": 100, "k": 1_000, "thousand": 1_000, "million": 1_000_000}
+_DIGITS: Final = (
+    r"(?P<digits>[+-]?(?:\d{1,20}(?:[,._' ]\d{3}(?!\d))*(?:[.,]\d{1,20})?|\.\d{1,20})"
+    rf"(?:e[+-]?\d{{1,3}})?)(?: ?(?P<scale>{'|'.join(_SCALES)})\b)?"
+)
+_NUMBER: Final = re.compile(_DIGITS, re.ASCII)
+_LONE_NUMBER: Final = re.compile(
+    rf"(?<![\w.,:/#+-]){_DIGITS}(?!\w*\d|[-:/.,]\d|(?:st|nd|rd|th)\b)", re.ASCII
+)
+_GROUPS: Final = re.compile(r"[,_' ](?=\d{3})")
+_DOTTED: Final = re.compile(r"[.,_' ](?=\d{3}(?!\d))")
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY_OF_MONTH: Final = r"\d{1,2}(?:st|nd|rd|th)?\b"
+_DAY: Final = re.compile(
+    rf"(?<!\d{{4}} )(?:\b{_DAY_OF_MONTH}\.?(?: of)? {_MONTH}|{_MONTH} (?:the )?{_DAY_OF_MONTH}"
+    r"|(?<![\d/])\d{1,2}/\d{1,2}(?![\d/]))(?P<year>,? \d{4}\b)?"
+)
+"""A day that may lack its year."""
 
 
 def _leaves(value: JSON) -> list[str]:

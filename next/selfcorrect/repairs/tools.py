@@ -11,6 +11,7 @@ from selfcorrect.likeness import ALIKE, OTHER, difference, has_rival
 from selfcorrect.model import JsonObject, Safety
 from selfcorrect.names import LONGEST, is_plain, letters, same_words
 from selfcorrect.protocols import OfferedTool
+from selfcorrect.reading.markup import TAG
 from selfcorrect.repairs.arguments import SURE, repair_arguments
 from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Allow
@@ -23,8 +24,7 @@ _NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNOR
 _SPACE: Final = re.compile(r"\w+(?:[.:/]|(?<=[^_])__)(?=[^\W_]\w*\Z)")
 _RESIDUE: Final = re.compile(
     # Only behind the name of a part of a message stands another name: `<|channel|>commentary`.
-    r"\(\)\Z|(?:</\w{1,40}>)+\Z"
-    r"|(?:<[|\uff5c](?:(?:channel|constrain)[|\uff5c]>\w{0,40}|[\w ]{1,40}[|\uff5c]>))+\Z"
+    rf"\(\)\Z|(?:<\|(?:channel|constrain)\|>\w{{0,40}}|{TAG.pattern})+\Z"
 )
 _PLACEHOLDER: Final = re.compile(
     r"[\W_]*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?[\W_]*", re.IGNORECASE

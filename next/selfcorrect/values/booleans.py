@@ -25,6 +25,9 @@ def read_boolean(value: JSON, slot: Slot) -> Iterator[Reading]:
 
 _SAME: Final = {"true": True, "false": False}
 _ALIKE: Final = {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}
-_OFF: Final = "skip skipped exclude excluded disable disabled ignore hide hidden omit suppress"
+_OFF: Final = (
+    "skip skipped exclude excluded disable disabled ignore hide hidden omit suppress"
+    " dont block deny disallow forbid prevent avoid mute"
+)
 _NEGATIVE: Final = NEGATIONS.union(_OFF.split())
 """Words of a name under which "off" may mean the argument, or what the argument turns off."""

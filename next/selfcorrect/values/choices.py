@@ -18,7 +18,7 @@ _MOST: Final = 200
 """Listed values beyond which none is compared word by word with what was written."""
 _LONGEST: Final = 200
 _SORTS: Final = "class type kind mode level option style format value state status category grade"
-_FILLERS: Final = frozenset({*_SORTS.split(), "unit", "the", "a", "an"})
+_FILLERS: Final = frozenset({*_SORTS.split(), "unit", "the"})
 """Words that name the sort of a value; beside a listed value they say nothing more."""
 _TURNS: Final = NEGATIONS | {"in"}
 """They turn a meaning round even where they stand in the argument's own name."""

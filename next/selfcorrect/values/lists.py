@@ -10,12 +10,14 @@ from selfcorrect.values.dates import DATES
 from selfcorrect.values.nothing import says_nothing
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.structures import nested, read_wrapped
+from selfcorrect.values.texts import unquote
 
 _LONGEST: Final = 20_000
 _OPENERS: Final = frozenset("[{(")
-_SEPARATORS: Final = "\n;|,"
+_SEPARATORS: Final = "\n\t;；|｜,，、،"
 _PLACEHOLDER: Final = re.compile(r"[\W_]*|\$\{?\w+\}?|<[^<>]*>")
 _GROUP: Final = re.compile(r"\d,\d{3}(?!\d)")
+_LAKHS: Final = re.compile(r"\d{1,2}(?:,\d\d)+,\d{3}")
 _ELEMENT: Final = re.compile(r"<(\w+)>.*</\1>", re.DOTALL)
 _DECIMAL: Final = re.compile(r"\A[+-]?\d+,\d+\Z|\d,\d.*,\s|,\s.*\d,\d", re.DOTALL)
 _CLOSED: Final = DATES | {"email", "uuid", "uri", "ipv4", "ipv6"}
@@ -49,18 +51,20 @@ def _into_list(value: JSON, item: Slot) -> Iterator[Reading]:
         return
     # 1,5 may be one number, and so may the beginnings of 1,5, 2,5 and of 1,000, 2.
     is_fraction = "number" in item.kinds and _DECIMAL.search(text)
-    if is_fraction or (_GROUP.search(text) and (", " in text or ",0" in text)):
+    is_group = _GROUP.search(text) and (", " in text or ",0" in text)
+    if is_fraction or is_group or _LAKHS.fullmatch(text):
         return
     is_plain = text[:1] not in _OPENERS and not any(each in text for each in _SEPARATORS)
     is_object = isinstance(inside, dict) and not item.accepts(value)
+    # `Doe, Jane` is one name, and `etc` is none: in free texts nobody sees what an item is.
+    is_free = not item.choices and item.takes("string") and item.format not in _CLOSED
     if (is_plain and _is_item(text)) or is_object:
-        yield Reading([value], Safety.EXACT, "wrap-list")
+        # Nor whether quotes around all of it belong to it.
+        yield Reading([value], Safety.EXACT, "wrap-list", is_free and unquote(text) != text)
         return
     parts = _parts(text)
     if not parts:
         return
-    # `Doe, Jane` is one name, and `etc` is none: in free texts nobody sees what an item is.
-    is_free = not item.choices and item.takes("string") and item.format not in _CLOSED
     yield Reading(parts, Safety.INFERRED, "split-list", is_free)
     # `New York, NY` may be two items or one, and so may 1,250, or a listed value with a comma.
     is_one = not is_free or any(" " in str(part) for part in parts) or _GROUP.search(text)

@@ -20,7 +20,7 @@ _MORE: Final = re.compile(r"\+|-?0\d\d", re.ASCII)
 _GROUPED: Final = re.compile(
     r"[+-]?[1-9]\d{0,2}(?P<mark>[,_])\d{3}(?:(?P=mark)\d{3})*(?:\.\d+)?", re.ASCII
 )
-_RUN: Final = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?", re.ASCII)
+_RUN: Final = re.compile(r"(?<!\.)[+-]?\d[\d,]*(?:\.\d+)?", re.ASCII)
 _UNIT: Final = re.compile(r"[^\d.,+\-*/^=~<>]{1,20}(?:/h)?\.?")
 _LARGEST: Final = 30
 _LONGEST: Final = 200
@@ -89,5 +89,5 @@ _ONES: Final = "one two three four five six seven eight nine"
 _TEENS: Final = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 _TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
 _ROUND: Final = [[ten, *(f"{ten} {one}" for one in _ONES.split())] for ten in _TENS.split()]
-_BELOW: Final = ["zero", *_ONES.split(), *_TEENS.split(), *chain(*_ROUND)]
-_WORDS: Final = {word: at for at, word in enumerate(_BELOW)}
+BELOW_HUNDRED: Final = ["zero", *_ONES.split(), *_TEENS.split(), *chain(*_ROUND)]
+_WORDS: Final = {word: at for at, word in enumerate(BELOW_HUNDRED)}

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from selfcorrect.dictionary import stem
+from selfcorrect.dictionary import is_word, stem
 from selfcorrect.names import NEGATIONS, words
 
 _ROWS: Final = (
@@ -25,14 +25,18 @@ _POINTS: Final = frozenset({"day", "hour", "minute", "month", "second", "week", 
 """Words that say when, as `start_hour` does; a word for an amount is a plural."""
 _BREAK: Final = re.compile(
     r"[.,;:()\[\]\n]|\b(?:in|as|how many|(?:number|amount|count) of)\b"
-    r"|\b(?=(?:to|from|before|after|between|until)\b)"
+    r"|\b(?=(?:to|from|before|after|between|until)\b)",
+    re.IGNORECASE,
 )
 """What stands between two phrases: `seconds to wait` are seconds, `from USD` is no unit."""
-_IDLE: Final = re.compile(r"\b(?:the|us|degrees?|whole|full)\s")
+_LONE: Final = re.compile(r"(?:\bin |[(\[])(\w+)(?=[.,;:()\[\]\n]|\Z)")
+"""A word where a unit may stand: the `wei` of `ETH (wei)`."""
+_IDLE: Final = re.compile(r"\b(?:the|us|degrees?|whole|full)\s", re.IGNORECASE)
 _CHANGING: Final = (
     "nautical short long imperial troy metric fluid per square squared cubic log dozen half",
     "canadian australian singapore kong taiwan zealand mexican minor base smallest lowest",
     "hundred thousand million billion tenth hundredth thousandth cent pence penny zero one ten",
+    "sq light man air gross kilowatt amp business working trading fiscal subunit micro",
     "quarter fraction decimal ratio basis scaled multiplied divided times",
     "or if unless otherwise any other local such like example",
 )
@@ -52,17 +56,20 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     >>> is_asked_for("$", "x", "Price in USD"), is_asked_for("$", "x", "Price in thousands of USD")
     (True, False)
     """
-    meant, (*head, last) = _unit(unit.strip(". ")), ("", *words(name))
+    meant, (*head, last) = _unit(unit.strip(". ")), words(name) or ("",)
     if meant is None or len(description) > _LONGEST:
         return False
-    named, rest = _phrases(description.lower())
+    named, rest = _phrases(description)
     # A lone letter is a variable, and a lone `min` a bound.
-    is_unit = len(head) > 1 or (len(last) > 1 and last not in _ALSO_WORDS)
+    is_unit = bool(head) or (len(last) > 1 and last not in _ALSO_WORDS)
     if is_unit and last not in _POINTS and meant in (_known(last), stem(last)):
         named.add(meant)
-    else:
+    elif is_unit:
         head.append(last)
-    rest += [word for word in head if len(word) > 1]
+    rest += head
+    lone = _LONE.findall(description.lower())
+    if not all(_known(word) or is_word(word) for word in lone):
+        return False
     return named == {meant} and not any(map(_changes, rest))
 
 
@@ -84,10 +91,12 @@ def _phrases(text: str) -> tuple[set[str], list[str]]:
     rest: list[str] = []
     for phrase in _BREAK.split(text):
         unit = _IDLE.sub("", phrase).strip(_QUOTES)
-        if unit not in _POINTS and (len(unit) > 1 or not unit.isalpha()) and (row := _known(unit)):
+        # The case of a sign belongs to it here too: megabits (`Mb`) are no megabytes.
+        row = _SIGNS.get(unit) if len(unit) < 3 else _known(unit.lower())
+        if row and unit.lower() not in _POINTS and (len(unit) > 1 or not unit.isalpha()):
             named.add(row)
         else:
-            rest += _WORD.findall(phrase)
+            rest += _WORD.findall(phrase.lower())
     return named, rest
 
 
