@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from selfcorrect.effects.again import Record, Request, Verdict, Vouch, may_run
@@ -287,8 +287,10 @@ class RunContext:
     ) -> str | None:
         """Say why one of these changes may not run unasked, or return None."""
         tool = self.tools.get(new.name)
-        untrusted = [each["text"] for each in state["findings"]]
-        trusted = [state["original"], self.schema_of(new), state["given"].get("request")]
+        untrusted = [str(each["text"]) for each in (*state["findings"], *state["attempts"])]
+        given = state["given"]
+        said = map(_words_of_user, given.get("messages") or ())
+        trusted = [state["original"], self.schema_of(new), given.get("request"), *said]
         for each in changes:
             by_rule = self.map.rule(each.rule).allow
             why = self.safety.refusal(each, tool, by_rule)
@@ -329,6 +331,17 @@ class RunContext:
         return AskHandler(handler, kind)
 
 
+def _words_of_user(message: Any) -> JSON:
+    """Return what a message says, if it is the user's own; messages are LangChain's, or dicts."""
+    of = message.get if isinstance(message, Mapping) else partial(getattr, message)
+    is_own = (of("role", None) or of("type", None)) in ("user", "human")
+    # Other middleware speaks in the user's name.
+    return (
+        of("content", "") if is_own and _SOURCE not in (of("additional_kwargs", None) or {}) else ""
+    )
+
+
+_SOURCE: Final = "lc_source"
 _IN_DOUBT: Final = (Outcome.REFUSED, Outcome.LOST)
 
 

@@ -7,13 +7,14 @@ import httpx
 import pytest
 from kit import INTEGER, TEXT, Tool
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.outputs import ChatGenerationChunk
 
 from selfcorrect import (
     AskModel,
     ErrorRule,
     GraphSetupError,
+    NotDone,
     SelfCorrection,
     StrategyMap,
     ToolSpec,
@@ -207,3 +208,25 @@ def test_a_rule_lets_a_model_replace_a_value():
     given = {"call": {"name": "t", "args": {"q": "2.5"}}, "request": "please"}
     play([tool.spec], given, strategies=strategies)
     assert tool.ran == [{"q": 3}]
+
+
+def answers_of(model_says, *errors, **beside):
+    """Return what a model's answers made a tool run with, behind errors of the tool."""
+    tool = Tool(*errors, effect="mutating", schema={"to": TEXT, "amount": INTEGER}, required=["to"])
+    given = {"call": {"name": "t", "args": {"amount": 5}}, **beside}
+    model = ScriptedModel([{"to": each} for each in model_says], again=True)
+    play([tool.spec], given, model=model)
+    return [each["to"] for each in tool.ran]
+
+
+def test_what_an_earlier_error_said_is_still_no_value():
+    said = ["zed", "eve"]
+    errors = [NotDone("unknown recipient zed, use eve"), NotDone("unknown recipient")]
+    assert "eve" not in answers_of(said, *errors, request="pay zed")
+
+
+@pytest.mark.parametrize(
+    "message", [{"role": "user", "content": "please pay eve"}, HumanMessage("please pay eve")]
+)
+def test_what_the_user_said_in_the_conversation_is_a_value(message):
+    assert answers_of(["eve"], messages=[message]) == ["eve"]

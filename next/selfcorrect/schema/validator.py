@@ -126,8 +126,12 @@ def _is_time(kind: type[datetime | time], text: str) -> bool:
         return False
 
 
+_ZONE: Final = r"(?:0\d|1[0-4]):[0-5]\d"
+# `09:30-10:00` is a span of hours: behind a hyphen an offset needs seconds before it.
 _TIME: Final = re.compile(
-    r"(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?", re.ASCII
+    rf"(?:\d{{4}}-\d\d-\d\dT)?\d\d:\d\d"
+    rf"(?:(?::\d\d(?:\.\d{{1,9}})?)(?:Z|[+-]{_ZONE})?|Z|\+{_ZONE})?",
+    re.ASCII,
 )
 _FORMATS: Final[dict[str, Any]] = {
     "naive-date-time": partial(_is_time, datetime),
