@@ -16,7 +16,7 @@ from selfcorrect.pointer import find, keys_of
 _MOST_PARTS: Final = 5_000
 """Parts of one place, with its references written out."""
 _DEEPEST: Final = 100
-_MOST_WORK: Final = 1_000_000
+_MOST_WORK: Final = 500_000
 
 
 def normalize(schema: JsonObject) -> "tuple[JsonDict, Root]":
@@ -109,8 +109,8 @@ class _Normal:
         if depth > _DEEPEST:
             raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
         every = (*mode.peers, *self.parts(schema))
-        # Where several parts name keys together, each alone would refuse those of the others.
-        is_whole = mode.closes and (_names_keys(schema) or self.is_joint(schema))
+        # Where it names keys itself, it speaks for its parts; each of them would refuse others.
+        is_whole = mode.closes and ("properties" in schema or not _SPEAKS.isdisjoint(schema))
         inside = _Mode(mode.closes and not is_whole, every, mode.is_fixed)
         made: JsonDict = {}
         for word, value in schema.items():
@@ -172,10 +172,14 @@ class _Normal:
         if mode.is_fixed:
             return _FIXED
         self.count(mode.peers)
-        others = [each for peer in mode.peers if (each := find(peer, keys)) is not schema]
-        for each in others:
-            self.weigh(each, ())
-        return _Mode(True, tuple(part for each in others for part in self.parts(each)))
+        found: dict[int, JsonObject] = {}
+        for peer in mode.peers:
+            other = find(peer, keys)
+            self.weigh(other, ())
+            found |= {id(part): part for part in self.parts(other)}
+        for own in self.parts(schema):
+            found.pop(id(own), None)
+        return _Mode(True, tuple(found.values()))
 
     def count(self, peers: tuple[JsonObject, ...]) -> None:
         """Refuse a schema whose places have too many parts that speak of the same keys."""
@@ -186,7 +190,7 @@ class _Normal:
     def define(self, reference: Any, mode: _Mode) -> str:
         """Return the name of the definition that a reference points to."""
         target = self.target(reference)
-        key = (id(target), mode.closes, mode.is_fixed, *map(id, mode.peers))
+        key = (id(target), mode.closes, mode.is_fixed, *sorted(map(id, mode.peers)))
         if key not in self.titles:
             title = _OTHER_SIGNS.sub(".", reference.removeprefix("#/$defs/")).strip(".") or "all"
             if title in self.titles.values():
@@ -231,14 +235,6 @@ class _Normal:
                 for each in group if word != "not" else ():
                     yield from self.parts(each)
 
-    def is_joint(self, schema: JsonObject) -> bool:
-        """Say whether several groups of parts name keys."""
-        naming = (
-            word != "not" and any(_names_keys(part) for each in group for part in self.parts(each))
-            for word, group in self.groups(schema)
-        )
-        return sum(naming) > 1
-
     def weigh(self, schema: Any, above: tuple[int, ...]) -> int:
         """Return how many parts a place has; refuse too many, and one that holds itself."""
         if not isinstance(schema, Mapping):
@@ -272,10 +268,6 @@ _DROPPED: Final = frozenset(
 
 _SPEAKS: Final = frozenset(("additionalProperties", "unevaluatedProperties", "patternProperties"))
 _NAMING: Final = frozenset(("properties", "prefixItems", *_PLACES, *_SPEAKS))
-
-
-def _names_keys(schema: JsonObject) -> bool:
-    return "properties" in schema or not _SPEAKS.isdisjoint(schema)
 
 
 def _close(made: JsonDict, parts: Iterable[JsonObject]) -> None:
