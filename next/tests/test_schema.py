@@ -487,3 +487,14 @@ def test_parts_that_speak_of_each_other_end():
     schema["$defs"] |= {"b": refer[2], "c": {"properties": {"z": INTEGER}}}
     assert book(schema).findings({"x": {"x": {"z": 1}}}) == []
     assert book(schema).findings({"x": {"x": {"zz": 1}}}) != []
+
+
+def test_definitions_with_names_alike_stay_apart():
+    names = {"a b": INTEGER, "a.b": {"type": "boolean"}, "a/b": NULL, "a.b.": PERSON, "a.b.2": {}}
+    refer = {
+        f"x{at}": {"$ref": f"#/$defs/{name.replace('/', '~1')}"} for at, name in enumerate(names)
+    }
+    tool = book({**an_object(**refer), "$defs": names})
+    assert tool.findings({"x0": 1, "x1": True, "x2": None, "x3": {"age": 1}, "x4": "any"}) == []
+    wrong = tool.findings({"x0": True, "x1": None, "x2": 1, "x3": 1, "x4": "any"})
+    assert [each["paths"] for each in wrong] == [[f"/args/x{at}"] for at in range(4)]

@@ -193,8 +193,8 @@ class _Normal:
         key = (id(target), mode.closes, mode.is_fixed, *sorted(map(id, mode.peers)))
         if key not in self.titles:
             title = _OTHER_SIGNS.sub(".", reference.removeprefix("#/$defs/")).strip(".") or "all"
-            if title in self.titles.values():
-                title = f"{title}.{len(self.titles)}"
+            while title in self.titles.values():
+                title += "."
             self.titles[key] = title
             self.todo.append((title, target, mode))
         return self.titles[key]
@@ -212,27 +212,25 @@ class _Normal:
             return found
         raise ValueError(f"a reference points to nothing: {str(reference)[:100]}")
 
-    def groups(self, schema: JsonObject) -> Iterator[tuple[str, list[Any]]]:
-        """Yield what says more of the same place: references, parts, unions, conditions."""
+    def others(self, schema: JsonObject) -> Iterator[tuple[str, Any]]:
+        """Yield what says more of the same place: references, parts, branches, conditions."""
         for word, value in schema.items():
             if word in _REFERENCES:
-                yield word, [self.target(value)]
-            elif word in _UNIONS and isinstance(value, list):
-                yield from (
-                    [(word, [each]) for each in value] if word == "allOf" else [(word, value)]
-                )
+                yield word, self.target(value)
             elif word in ("if", "then", "else", "not"):
-                yield word, [value]
+                yield word, value
+            elif word in _UNIONS and isinstance(value, list):
+                yield from ((word, each) for each in value)
             elif word in ("dependentSchemas", "dependencies") and isinstance(value, Mapping):
-                yield from ((word, [each]) for each in value.values())
+                yield from ((word, each) for each in value.values())
 
     def parts(self, schema: Any) -> Iterator[JsonObject]:
         """Yield a schema and what says more of the same place, as far as it names keys or items."""
         if isinstance(schema, Mapping):
             if not _NAMING.isdisjoint(schema):
                 yield schema
-            for word, group in self.groups(schema):
-                for each in group if word != "not" else ():
+            for word, each in self.others(schema):
+                if word != "not":
                     yield from self.parts(each)
 
     def weigh(self, schema: Any, above: tuple[int, ...]) -> int:
@@ -243,8 +241,8 @@ class _Normal:
         if key in above or len(above) > _DEEPEST:
             raise ValueError("a reference leads back to itself, or through too many others")
         if key not in self.weights:
-            parts = (each for _, group in self.groups(schema) for each in group)
-            self.weights[key] = 1 + sum(self.weigh(each, (*above, key)) for each in parts)
+            others = self.others(schema)
+            self.weights[key] = 1 + sum(self.weigh(each, (*above, key)) for _, each in others)
         if self.weights[key] > _MOST_PARTS:
             raise ValueError(f"one place of it has more than {_MOST_PARTS} parts")
         return self.weights[key]
