@@ -9,6 +9,7 @@ from kit import DATE, INTEGER, TEXT, Tool, run, with_rules
 from selfcorrect import Call, Changed, Diagnosis, ErrorRule, GiveUp, Safety
 from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
+from selfcorrect.repairs import arguments
 from selfcorrect.repairs.arguments import repair_arguments
 from selfcorrect.schema.slot import Slot
 from selfcorrect.strategy_map.registry import bind
@@ -175,6 +176,57 @@ def test_items_beyond_a_bound_are_not_repaired():
     assert time.process_time() - started < 1
     assert found.problems
     assert found.changes == ()
+
+
+def test_the_listed_values_are_compared_once_however_many_entries_are_empty(monkeypatch):
+    seen = []
+    original = arguments.letters
+    monkeypatch.setattr(arguments, "letters", lambda name: seen.append(name) or original(name))
+    listed = {"enum": [f"value {at}" for at in range(20_000)]}
+    schema = {"q": {"type": "array", "items": {"properties": {"p": listed}}}}
+    found = repair(schema, {"q": [{"p": "n/a"}] * 900}, acts=False)
+    assert found.args == {"q": [{}] * 900}
+    assert len(seen) < 22_000
+
+
+TAGGED = {
+    "oneOf": [
+        {"properties": {"kind": {"const": "cat"}, "lives": INTEGER}, "required": ["kind"]},
+        {"properties": {"kind": {"const": "dog"}, "age": INTEGER}, "required": ["kind", "age"]},
+    ]
+}
+IN_PART = [
+    # A place, what is written there, what it becomes, and where a fault remains.
+    (TAGGED, {"Kind": "dog", "age": "3"}, {"kind": "dog", "age": 3}, None),
+    (TAGGED, {"kind": "Dog", "Age": "3"}, {"kind": "dog", "age": 3}, None),
+    (TAGGED, {"kind": "dog", "Age": "old"}, None, "/args/x/Age"),
+    (TAGGED, {"kind": "dog", "AGE": 3, "bark": 1}, {"kind": "dog", "age": 3}, "/args/x/bark"),
+    ({"properties": {"o": {"properties": {"n": INTEGER}}, "my_key": INTEGER}},
+     {"myKey": "1", "o": {"N": "2", "b": 1}}, {"my_key": 1, "o": {"n": 2}}, "/args/x/o/b"),
+    ({"type": "array", "items": {"properties": {"my_key": INTEGER}}},
+     [{"myKey": "1"}, {"b": 1}], [{"my_key": 1}, {}], "/args/x/1/b"),
+    ({"type": "object", "allOf": [{"properties": {"my_key": INTEGER}}, {"properties": {"n": TEXT}}],
+      "unevaluatedProperties": False}, {"myKey": "1", "n": "a"}, {"my_key": 1, "n": "a"}, None),
+]  # fmt: skip
+
+
+def left(value):
+    """Return a value without the keys that nobody knows."""
+    if isinstance(value, list):
+        return [left(each) for each in value]
+    known = value.items() if isinstance(value, dict) else ()
+    return {key: left(each) for key, each in known if key not in ("b", "bark")} or (
+        {} if isinstance(value, dict) else value
+    )
+
+
+@pytest.mark.parametrize(("place", "written", "want", "fault"), IN_PART)
+def test_what_can_be_renamed_is_renamed_beside_another_fault(place, written, want, fault):
+    found = repair({"x": place}, {"x": written})
+    assert want is None or left(found.args["x"]) == want
+    assert [each.path for each in found.problems if each.kind == "extra"] == (
+        [fault] if fault else []
+    )
 
 
 ALONE = [

@@ -91,20 +91,34 @@ def _rewrite(
     if not tool.acts:
         rules = {rung.diagnosis.rule for rung in rungs}
         allowed = allowed.union(*(context.map.rule(rule).allow for rule in rules))
-    listed: dict[str, Any] = {}
+    faults = [each[0] for each in ladders if each]
+    problems: list[Problem] = []
+    for own in _by_words(rungs):
+        listed = tuple({rung.strategy: rung.primitive for rung in own}.values())
+        # What the policy forbids is looked for last: a question shows what was refused.
+        for classes in (allowed, Safety):
+            allow = Allow(listed, frozenset(classes), tool.acts, tool.description)
+            found = repair_arguments(round_.call.args, tool.slot, allow)
+            round_ = _take_changes(found.changes, own, faults, round_)
+            if not found.problems:
+                break
+        problems += found.problems
+    return round_, problems
+
+
+def _by_words(rungs: Iterable[Rung]) -> list[list[Rung]]:
+    """Return the rungs that may share a pass: rules that give a strategy other words may not."""
+    groups: list[list[Rung]] = []
+    words: list[dict[str, Any]] = []
     for rung in rungs:
-        # Where two ladders list a strategy, the words of the first count.
-        own = rung.primitive
-        words = {**own.words, **listed.get(rung.strategy, own).words}
-        listed[rung.strategy] = replace(own, words=words)
-    # What the policy forbids is looked for last: a question shows what was refused.
-    for classes in (allowed, Safety):
-        allow = Allow(tuple(listed.values()), frozenset(classes), tool.acts, tool.description)
-        found = repair_arguments(round_.call.args, tool.slot, allow)
-        round_ = _take_changes(found.changes, rungs, round_)
-        if not found.problems:
-            break
-    return round_, found.problems
+        own = rung.primitive.words
+        at = next((at for at, each in enumerate(words) if each.get(rung.strategy, own) == own), -1)
+        if at < 0:
+            groups.append([])
+            words.append({})
+        groups[at].append(rung)
+        words[at][rung.strategy] = own
+    return groups
 
 
 def _is_spent(rung: Rung, round_: Round) -> bool:
@@ -112,26 +126,40 @@ def _is_spent(rung: Rung, round_: Round) -> bool:
     return check_bound(round_.counts, limits, "per_strategy", rung.strategy) is not None
 
 
-def _take_changes(changes: Iterable[Change], rungs: Sequence[Rung], round_: Round) -> Round:
+def _take_changes(
+    changes: Sequence[Change], rungs: Sequence[Rung], faults: Sequence[Rung], round_: Round
+) -> Round:
     """Make the changes of the pass, strategy by strategy and fault by fault."""
     refused: list[str] = []
-    for rung, group in groupby(changes, lambda change: _owner(change, rungs)):
+    # Nobody has judged yet what stands under its name only since this pass.
+    moved = tuple(f"{each.path}/" for each in changes if each.moved_from is not None)
+
+    def owner(change: Change) -> Rung | None:
+        is_moved = f"{change.path}/".startswith(moved)
+        return _owner(change, rungs, () if is_moved else faults)
+
+    for rung, group in groupby(changes, owner):
         # What builds on a change that was refused has nothing to stand on.
-        made = [each for each in group if not any(map(each.path.startswith, refused))]
-        if not made:
-            continue
-        counts = count(round_.counts, "per_strategy", key=rung.strategy)
-        round_ = change_call(made, rung, replace(round_, counts=counts))
-        if round_.tried[-1]["outcome"] != "changed":
-            refused += [each.path for each in made]
+        made = [each for each in group if not f"{each.path}/".startswith(tuple(refused))]
+        if rung is not None and made:
+            counts = count(round_.counts, "per_strategy", key=rung.strategy)
+            round_ = change_call(made, rung, replace(round_, counts=counts))
+        if rung is None or (made and round_.tried[-1]["outcome"] != "changed"):
+            refused += [f"{each.path}/" for each in made]
     return round_
 
 
-def _owner(change: Change, rungs: Sequence[Rung]) -> Rung:
-    """Return the rung of a change's strategy whose fault it concerns; else the first of it."""
+def _owner(change: Change, rungs: Sequence[Rung], faults: Iterable[Rung]) -> Rung | None:
+    """Return the rung of a change's strategy whose fault it concerns.
+
+    Where it concerns no fault, that is the first rung of the strategy; where it concerns a fault
+    whose ladder does not list the strategy, there is none.
+    """
     own = [rung for rung in rungs if rung.strategy == change.strategy]
     places = (change.path, change.moved_from)
-    return next((rung for rung in own if rung.concerns(*places)), own[0])
+    found = next((rung for rung in own if rung.concerns(*places)), None)
+    is_foreign = found is None and any(each.concerns(*places) for each in faults)
+    return None if is_foreign else found or own[0]
 
 
 def _why(rung: Rung, unmet: Iterable[Problem]) -> str | None:

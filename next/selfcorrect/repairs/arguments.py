@@ -7,12 +7,13 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, name_place
-from selfcorrect.names import same_words
+from selfcorrect.names import letters
 from selfcorrect.pointer import pointer
 from selfcorrect.repairs.keys import Assignment, match_keys
 from selfcorrect.schema.slot import Slot
@@ -323,7 +324,7 @@ class _Pass:
             # What is empty asks for no default, and on a tool that acts it is missing.
             return None
         # A word for nothing that is listed itself may be meant: `None` beside "none" and null.
-        is_listed = own is not None and any(same_words(str(value), str(c)) for c in own.choices)
+        is_listed = own is not None and letters(str(value)) in _letters_of(own)
         says = says_nothing(value) and not is_listed if own is not None else is_empty(value)
         return Safety.INFERRED if says else None
 
@@ -348,7 +349,7 @@ def _join(value: JSON, parts: Collection[Rewrite], written: JSON) -> Rewrite:
 
 def _branches(written: JSON, slot: Slot) -> Sequence[Slot]:
     """Return the branches of a union that a value may mean: one where an object says which."""
-    if slot.tag is None or not isinstance(written, Mapping):
+    if slot.tag is None or not isinstance(written, Mapping) or slot.tag[0] not in written:
         return slot.branches
     meant = slot.meant(written)
     return () if meant is None else (meant,)
@@ -371,6 +372,12 @@ def _nearest(
         if any(each.kind == "ambiguous" for each in way.problems):
             return Rewrite(written, (), way.problems)
     return place.refuse(written, "invalid", f"{place.show(written)} has no form that fits", *names)
+
+
+@lru_cache(maxsize=64)
+def _letters_of(slot: Slot) -> frozenset[str]:
+    """Return the listed values by their letters; there may be thousands."""
+    return frozenset(letters(str(each)) for each in slot.choices) - {""}
 
 
 def _is_default(value: JSON, slot: Slot) -> bool:

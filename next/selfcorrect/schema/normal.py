@@ -5,8 +5,7 @@ schema comes from a tool's server: what would take unbounded time or memory is r
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -17,6 +16,7 @@ from selfcorrect.pointer import find, keys_of
 _MOST_PARTS: Final = 5_000
 """Parts of one place, with its references written out."""
 _DEEPEST: Final = 100
+_MOST_WORK: Final = 500_000
 
 
 def normalize(schema: JsonObject) -> "tuple[JsonDict, Root]":
@@ -54,13 +54,13 @@ class _Mode(NamedTuple):
     """How a schema is written.
 
     Attributes:
-        closes: Whether it is closed to keys that it does not name.
-        shared: Arguments of which other parts of the place speak, too: none of them is closed.
+        closes: Whether it is closed to keys that nobody names.
+        peers: What else speaks of the same place; its keys are allowed, too.
         is_fixed: Whether nothing in it is closed, because it only says when others count.
     """
 
     closes: bool = True
-    shared: frozenset[str] = frozenset()
+    peers: tuple[JsonObject, ...] = ()
     is_fixed: bool = False
 
 
@@ -77,6 +77,7 @@ class _Normal:
         definitions: What its references point to, written anew.
         todo: Definitions that have a name and are not written yet.
         titles: Their names, by target and mode.
+        work: How often one part of a place was compared with another one.
         weights: How many parts a place has, by the identity of its schema.
     """
 
@@ -84,7 +85,8 @@ class _Normal:
     names: Mapping[str, Any]
     definitions: JsonDict = field(default_factory=dict)
     todo: list[tuple[str, Any, _Mode]] = field(default_factory=list)
-    titles: dict[tuple[int, _Mode], str] = field(default_factory=dict)
+    titles: dict[tuple[int, ...], str] = field(default_factory=dict)
+    work: int = 0
     weights: dict[int, int] = field(default_factory=dict)
 
     def whole(self) -> JsonDict:
@@ -106,53 +108,93 @@ class _Normal:
             return schema
         if depth > _DEEPEST:
             raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
-        own, others = _own_keys(schema), [*self.others(schema)]
-        # Where several parts name keys together, each alone would refuse those of the others.
-        is_whole = mode.closes and (own is not None or len(others) > 1)
-        naming = others if own is None else [*others, own]
-        if is_whole or not mode.closes:
-            times = Counter(name for each in naming for name in each.names)
-            shared = mode.shared.union(name for name, count in times.items() if count > 1)
-            mode = _Mode(False, shared, mode.is_fixed)
+        every = (*mode.peers, *self.parts(schema))
+        # Where it names keys itself, it speaks for its parts; each of them would refuse others.
+        is_whole = mode.closes and ("properties" in schema or not _SPEAKS.isdisjoint(schema))
+        inside = _Mode(mode.closes and not is_whole, every, mode.is_fixed)
         made: JsonDict = {}
         for word, value in schema.items():
-            self.write(made, word, value, mode, depth + 1)
-        if is_whole:
-            _close(made, _join(naming))
+            self.write(made, word, value, inside, depth + 1)
+        if is_whole and _SPEAKS.isdisjoint(schema):
+            _close(made, every)
         return _update(made, schema)
 
     def write(self, made: JsonDict, word: str, value: Any, mode: _Mode, depth: int) -> None:
-        """Write one keyword."""
-        # What stands at another place is closed by itself.
-        other = _FIXED if mode.is_fixed else _Mode()
-        if word in _REFERENCES:
-            made["$ref"] = f"#/$defs/{self.define(value, mode)}"
-        elif word in ("properties", "patternProperties") and isinstance(value, Mapping):
+        """Write one keyword; `mode` is that of the parts of its schema."""
+        if word in ("properties", "patternProperties") and isinstance(value, Mapping):
             made[word] = {
-                name: self.place(each, _FIXED if name in mode.shared else other, depth)
+                name: self.place(each, self.inside(each, mode, word, name), depth)
                 for name, each in value.items()
             }
-        elif word in _UNIONS and isinstance(value, list):
-            made[word] = [self.part(each, mode, depth) for each in value]
         elif word in ("items", "prefixItems") and isinstance(value, list):
-            made["prefixItems"] = [self.place(each, other, depth) for each in value]
+            made["prefixItems"] = [
+                self.place(each, self.inside(each, mode, word, str(at)), depth)
+                for at, each in enumerate(value)
+            ]
         elif word in _PLACES:
-            made[word] = self.place(value, other, depth)
+            made[word] = self.place(value, self.inside(value, mode, word), depth)
         elif word in _CONDITIONS:
             made[word] = self.place(value, _FIXED, depth)
-        elif word in ("dependentSchemas", "dependencies") and isinstance(value, Mapping):
-            made[word] = {name: self.place(each, _FIXED, depth) for name, each in value.items()}
         elif word not in _DROPPED:
-            made[word] = value
+            name = "$ref" if word in _REFERENCES else word
+            made[name] = self.more(word, value, mode, depth)
+
+    def more(self, word: str, value: Any, mode: _Mode, depth: int) -> Any:
+        """Write what says more of the same place; what says nothing of keys stays as it is."""
+        if word in _REFERENCES:
+            return f"#/$defs/{self.define(value, self.beside([self.target(value)], mode))}"
+        if word in _UNIONS and isinstance(value, list):
+            # One alternative allows no keys of another.
+            shared = self.beside(value, mode)
+            return [
+                self.part(each, self.beside([each], mode) if word == "allOf" else shared, depth)
+                for each in value
+            ]
+        # Where a condition does not hold, other keys are free.
+        free = mode._replace(closes=False)
+        if word in ("then", "else"):
+            return self.part(value, self.beside([value], free), depth)
+        if word in ("dependentSchemas", "dependencies") and isinstance(value, Mapping):
+            return {
+                name: self.part(each, self.beside([each], free), depth)
+                for name, each in value.items()
+            }
+        return value
+
+    def beside(self, group: list[Any], mode: _Mode) -> _Mode:
+        """Return how a group of parts of the same place is written."""
+        own = {id(part) for each in group for part in self.parts(each)}
+        self.count(mode.peers)
+        return mode._replace(peers=tuple(each for each in mode.peers if id(each) not in own))
+
+    def inside(self, schema: Any, mode: _Mode, *keys: str) -> _Mode:
+        """Return how a place inside is written, with all that other parts say of it."""
+        if mode.is_fixed:
+            return _FIXED
+        self.count(mode.peers)
+        found: dict[int, JsonObject] = {}
+        for peer in mode.peers:
+            other = find(peer, keys)
+            self.weigh(other, ())
+            found |= {id(part): part for part in self.parts(other)}
+        for own in self.parts(schema):
+            found.pop(id(own), None)
+        return _Mode(True, tuple(found.values()))
+
+    def count(self, peers: tuple[JsonObject, ...]) -> None:
+        """Refuse a schema whose places have too many parts that speak of the same keys."""
+        self.work += len(peers)
+        if self.work > _MOST_WORK or len(self.titles) > _MOST_PARTS:
+            raise ValueError("too many parts of it speak of the same place")
 
     def define(self, reference: Any, mode: _Mode) -> str:
         """Return the name of the definition that a reference points to."""
         target = self.target(reference)
-        key = (id(target), mode)
+        key = (id(target), mode.closes, mode.is_fixed, *sorted(map(id, mode.peers)))
         if key not in self.titles:
             title = _OTHER_SIGNS.sub(".", reference.removeprefix("#/$defs/")).strip(".") or "all"
-            if title in self.titles.values():
-                title = f"{title}.{len(self.titles)}"
+            while title in self.titles.values():
+                title += "."
             self.titles[key] = title
             self.todo.append((title, target, mode))
         return self.titles[key]
@@ -170,28 +212,26 @@ class _Normal:
             return found
         raise ValueError(f"a reference points to nothing: {str(reference)[:100]}")
 
-    def groups(self, schema: JsonObject) -> Iterator[tuple[str, list[Any]]]:
-        """Yield what says more of the same place: references, parts, unions, conditions."""
+    def others(self, schema: JsonObject) -> Iterator[tuple[str, Any]]:
+        """Yield what says more of the same place: references, parts, branches, conditions."""
         for word, value in schema.items():
             if word in _REFERENCES:
-                yield word, [self.target(value)]
-            elif word == "allOf" and isinstance(value, list):
-                yield from ((word, [each]) for each in value)
-            elif word in _UNIONS and isinstance(value, list):
-                yield word, value
+                yield word, self.target(value)
             elif word in ("if", "then", "else", "not"):
-                yield word, [value]
+                yield word, value
+            elif word in _UNIONS and isinstance(value, list):
+                yield from ((word, each) for each in value)
             elif word in ("dependentSchemas", "dependencies") and isinstance(value, Mapping):
-                yield word, [*value.values()]
+                yield from ((word, each) for each in value.values())
 
-    def others(self, schema: JsonObject) -> "Iterator[_Keys]":
-        """Yield the keys that parts of a schema name, for each group that names any."""
-        for word, parts in self.groups(schema):
-            objects = [each for each in parts if isinstance(each, Mapping) and word != "not"]
-            owns = [own for each in objects if (own := _own_keys(each)) is not None]
-            found = [*owns, *(keys for each in objects for keys in self.others(each))]
-            if found:
-                yield _join(found)
+    def parts(self, schema: Any) -> Iterator[JsonObject]:
+        """Yield a schema and what says more of the same place, as far as it names keys or items."""
+        if isinstance(schema, Mapping):
+            if not _NAMING.isdisjoint(schema):
+                yield schema
+            for word, each in self.others(schema):
+                if word != "not":
+                    yield from self.parts(each)
 
     def weigh(self, schema: Any, above: tuple[int, ...]) -> int:
         """Return how many parts a place has; refuse too many, and one that holds itself."""
@@ -201,8 +241,8 @@ class _Normal:
         if key in above or len(above) > _DEEPEST:
             raise ValueError("a reference leads back to itself, or through too many others")
         if key not in self.weights:
-            parts = (each for _, group in self.groups(schema) for each in group)
-            self.weights[key] = 1 + sum(self.weigh(each, (*above, key)) for each in parts)
+            others = self.others(schema)
+            self.weights[key] = 1 + sum(self.weigh(each, (*above, key)) for _, each in others)
         if self.weights[key] > _MOST_PARTS:
             raise ValueError(f"one place of it has more than {_MOST_PARTS} parts")
         return self.weights[key]
@@ -210,57 +250,41 @@ class _Normal:
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _UNIONS: Final = ("allOf", "anyOf", "oneOf")
-_PLACES: Final = ("items", "additionalProperties", "unevaluatedProperties", "unevaluatedItems")
-_CONDITIONS: Final = ("if", "then", "else", "not", "contains", "propertyNames")
+_PLACES: Final = (
+    *("items", "additionalItems", "unevaluatedItems"),
+    *("additionalProperties", "unevaluatedProperties"),
+)
+_CONDITIONS: Final = ("if", "not", "contains", "propertyNames")
 _OTHER_SIGNS: Final = re.compile(r"[^\w.\-]+")
 _DROPPED: Final = frozenset(
     {
         *("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"),
-        *("$defs", "definitions", "$comment", "additionalItems"),
+        *("$defs", "definitions", "$comment"),
     }
 )
 
 
-class _Keys(NamedTuple):
-    """The keys that parts of a place name.
-
-    Attributes:
-        names: The keys.
-        speaks: Whether they say themselves whether others are allowed.
-    """
-
-    names: frozenset[str] = frozenset()
-    speaks: bool = False
-
-
-def _own_keys(schema: JsonObject) -> _Keys | None:
-    named = schema.get("properties")
-    speaks = not _SPEAKS.isdisjoint(schema)
-    if not isinstance(named, Mapping):
-        return _Keys(speaks=True) if speaks else None
-    return _Keys(frozenset(named), speaks)
-
-
 _SPEAKS: Final = frozenset(("additionalProperties", "unevaluatedProperties", "patternProperties"))
+_NAMING: Final = frozenset(("properties", "prefixItems", *_PLACES, *_SPEAKS))
 
 
-def _join(keys: list[_Keys]) -> _Keys:
-    names = frozenset[str]().union(*(each.names for each in keys))
-    return _Keys(names, any(each.speaks for each in keys))
-
-
-def _close(made: JsonDict, keys: _Keys) -> None:
-    """Allow the named keys alone, where nothing speaks of others."""
-    if not keys.speaks:
-        own = made.get("properties", {})
-        others = dict.fromkeys(sorted(keys.names.difference(own)), True)
-        made |= {"properties": {**own, **others}, "additionalProperties": False}
+def _close(made: JsonDict, parts: Iterable[JsonObject]) -> None:
+    """Allow the keys that parts of a place name alone, where none of them allows others."""
+    names: set[str] = set()
+    for each in parts:
+        if any(each.get(word, False) is not False for word in _SPEAKS):
+            return
+        names.update(each.get("properties", ()))
+    own = made.get("properties", {})
+    others = dict.fromkeys(sorted(names.difference(own)), True)
+    made |= {"properties": {**own, **others}, "additionalProperties": False}
 
 
 def _update(made: JsonDict, schema: JsonObject) -> JsonDict:
     """Write keywords of older drafts as the newest one does."""
-    if isinstance(schema.get("items"), list) and "additionalItems" in schema:
-        made["items"] = schema["additionalItems"]
+    more = made.pop("additionalItems", True)
+    if isinstance(schema.get("items"), list):
+        made["items"] = more
     depends = made.pop("dependencies", {})
     for name, each in depends.items() if isinstance(depends, Mapping) else ():
         word = "dependentRequired" if isinstance(each, list) else "dependentSchemas"

@@ -145,7 +145,8 @@ class Slot:
     @property
     def is_open(self) -> bool:
         """Whether an object may hold keys that it does not name."""
-        return self.view.get("additionalProperties", True) is not False
+        words = ("additionalProperties", "unevaluatedProperties")
+        return all(self.view.get(word, True) is not False for word in words)
 
     @property
     def names_keys(self) -> bool:

@@ -1,0 +1,113 @@
+"""What a ladder lists first is tried first, only for its own fault, and is named if it looked."""
+
+import pytest
+from kit import DATE, INTEGER, TEXT, Tool, run, with_rules
+
+from selfcorrect import ErrorRule
+
+TEXTS = {"type": "array", "items": TEXT}
+MIXED = {"type": ["integer", "string"], "enum": [5, "6"]}
+LISTED = {"enum": ["x", "y"]}
+NUMBERS = {"type": "array", "items": INTEGER}
+
+
+def rule(name, repair, match=None, words=None):
+    options = {"correct-enum": {"synonyms": words}} if words else {}
+    return ErrorRule(
+        id=name, error="InvalidArgs", match=match, kind="validation", repair=repair, options=options
+    )
+
+
+def walk(schema, args, *rules):
+    """Run one call; return the arguments that ran, who changed what, and every answer."""
+    tool = Tool(schema=schema)
+    out = run(tool, args, strategies=with_rules(*rules))
+    changes = [each for event in out["trail"] for each in event.get("changes", ())]
+    tried = [each for event in out["trail"] for each in event.get("tried", ())]
+    made = [(each["strategy"], each["rule"].split("/")[1], each["path"]) for each in changes]
+    return tool.ran, made, tried, out
+
+
+TIES = [
+    # Schema, what is written, the ladder, what runs, and who is named for it.
+    (MIXED, "5", ["correct-enum", "convert-type"], 5, "correct-enum"),
+    (MIXED, "5", ["convert-type", "correct-enum"], 5, "convert-type"),
+    (MIXED, "5", ["format-date", "convert-type", "correct-enum"], 5, "convert-type"),
+    (TEXTS, "a", ["split-list", "wrap-list"], ["a"], "wrap-list"),
+    (TEXTS, "a", ["wrap-list", "split-list"], ["a"], "wrap-list"),
+    (NUMBERS, "[5]", ["wrap-list", "parse-nested"], [5], "parse-nested"),
+    (NUMBERS, "[5]", ["parse-nested", "split-list"], [5], "parse-nested"),
+]
+
+
+@pytest.mark.parametrize(("schema", "written", "ladder", "want", "strategy"), TIES)
+def test_the_order_of_a_ladder_decides_between_equal_ways(schema, written, ladder, want, strategy):
+    ran, made, tried, _ = walk({"q": schema}, {"q": written}, rule("own", ladder))
+    assert ran == [{"q": want}]
+    assert made == [(strategy, "own", "/args/q")]
+    assert [each["strategy"] for each in tried] == [strategy]
+
+
+IDLE = [
+    # Schema, what is written, a ladder of which some do not look, and who does.
+    (INTEGER, "lots", ["format-date", "convert-type", "unwrap-list"], ["convert-type"]),
+    (DATE, "03/04/2026", ["convert-type", "format-date", "wrap-list"], None),
+    (LISTED, "z", ["split-list", "format-time", "correct-enum"], ["correct-enum"]),
+    (INTEGER, {"a": 1}, ["convert-type", "unwrap-value", "parse-nested"], ["unwrap-value"]),
+    (INTEGER, [1, 2], ["unwrap-list", "parse-nested", "split-list"], None),
+]
+
+
+@pytest.mark.parametrize(("schema", "written", "ladder", "looked"), IDLE)
+def test_a_strategy_that_did_not_look_is_named_nowhere(schema, written, ladder, looked):
+    ran, made, tried, out = walk({"q": schema}, {"q": written}, rule("own", [*ladder, "ask-human"]))
+    assert (ran, made) == ([], [])
+    failure, question = out["failure"], out["failure"]["question"]
+    names = [each["strategy"] for each in tried if each["outcome"] == "gave_up"]
+    assert set(names) < set(ladder)
+    assert looked is None or names == looked
+    for told in (failure["tried"], question["tried"]):
+        assert [each["strategy"] for each in told if each["strategy"] in ladder] == names
+
+
+def test_a_reason_belongs_to_the_strategy_that_gave_it():
+    schema, args = {"q": INTEGER, "day": DATE}, {"q": "lots", "day": "03/04/2026"}
+    ladder = ["convert-type", "format-date", "correct-enum"]
+    _, _, tried, _ = walk(schema, args, rule("own", ladder))
+    assert [(each["strategy"], each["path"], each["reason"]) for each in tried] == [
+        ("convert-type", "/args/q", '"lots" has no form that fits'),
+        ("format-date", "/args/day", '"03/04/2026" is 3 April 2026 or 4 March 2026'),
+    ]
+
+
+TWO = [
+    # Two arguments with a ladder each: what is written, both rules, what runs, what is changed.
+    (INTEGER, "5", (["convert-type"], None), (["convert-type"], None), (5, 5), ("own", "other")),
+    (INTEGER, "5", (["convert-type"], None), (["wrap-list"], None), None, ("own",)),
+    (INTEGER, "5", (["wrap-list"], None), (["convert-type"], None), None, ("other",)),
+    (LISTED, "eks", (["correct-enum"], {"eks": "x"}), (["correct-enum"], {"eks": "y"}), ("x", "y"),
+     ("own", "other")),
+    (LISTED, "eks", (["correct-enum"], {"eks": "x"}), (["correct-enum"], None), None, ("own",)),
+    (LISTED, "eks", (["correct-enum"], None), (["correct-enum"], {"eks": "y"}), None, ("other",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "written", "first", "second", "want", "rules"), TWO)
+def test_a_ladder_is_tried_only_for_its_own_fault(schema, written, first, second, want, rules):
+    ran, made, _, _ = walk(
+        {"q": schema, "quantity": schema},
+        {"q": written, "quantity": written},
+        rule("own", first[0], "`q`", first[1]),
+        rule("other", second[0], "`quantity`", second[1]),
+    )
+    assert ran == ([] if want is None else [dict(zip(("q", "quantity"), want, strict=True))])
+    places = {"own": "/args/q", "other": "/args/quantity"}
+    assert [(owner, path) for _, owner, path in made] == [(each, places[each]) for each in rules]
+
+
+def test_what_a_renamed_key_holds_is_read_in_the_same_round():
+    _, made, _, out = walk(
+        {"q": INTEGER, "departure_date": DATE}, {"q": "5", "departureDate": "Oct 26, 2026"}
+    )
+    assert [strategy for strategy, _, _ in made][-2:] == ["rename-argument", "format-date"]
+    assert out["result"] == "ok"
