@@ -336,9 +336,8 @@ def _words_of_user(message: Any) -> JSON:
     of = message.get if isinstance(message, Mapping) else partial(getattr, message)
     is_own = (of("role", None) or of("type", None)) in ("user", "human")
     # Other middleware speaks in the user's name.
-    return (
-        of("content", "") if is_own and _SOURCE not in (of("additional_kwargs", None) or {}) else ""
-    )
+    is_other = _SOURCE in (of("additional_kwargs", None) or {})
+    return of("content", "") if is_own and not is_other else ""
 
 
 _SOURCE: Final = "lc_source"

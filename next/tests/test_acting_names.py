@@ -220,7 +220,12 @@ MUTANTS = [
     ("two edits", likeness, "typos", lambda one, other, most=99: typos(one, other, most + 1) - 1),
     ("the words of a trade", likeness, "is_rare", lambda _word: False),
     ("any two words", likeness, "is_word", lambda word: len(word) % 2 == 0),
-    ("the first of several words", likeness, "_differing_words", lambda a, b: (a[0], b[0])),
+    (
+        "the first of several words",
+        likeness,
+        "_differing_words",
+        lambda a, b: (a[0], b[0]) if a and b else None,
+    ),
     ("noise in a tool's name", tools, "acts", lambda _effect: False),
     (
         "noise in a key",
