@@ -13,7 +13,7 @@ import selfcorrect
 
 PACKAGE = Path(selfcorrect.__file__).parent
 TESTS = Path(__file__).parent
-MOST = {"package": 140_000, "tests": 150_000}
+MOST = {"package": 150_000, "tests": 160_000}
 IDLE = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
     tokenize.ENDMARKER,

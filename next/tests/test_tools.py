@@ -188,7 +188,7 @@ CHANGES = [
         (Crew, {"lead": {"age": 3}, "tips": BIG}),
         (Crew, {"lead": {"age": 3}, "shares": [BIG]}),
     ],
-    (Row, {"price": BIG}),
+    *[(Row, {"price": BIG}), (Person, {"age": 3, "name": "ann"})],
     *[(Pair, [BIG]), (Pair, {"low": BIG}), (list[Row], [{"price": 1}, {"price": BIG}])],
 ]
 

@@ -123,6 +123,9 @@ def _pairs(written: Any, made: Any) -> Any:
         keys = made if made.keys().isdisjoint(written) else written
         pairs = zip(keys, written.values(), strict=False)
         return [(item, made.get(key, item)) for key, item in pairs]
+    if len(getattr(made, "model_fields_set", written)) < len(written):
+        # Under an alias that is a path the model reads no key of this name.
+        return None
     fields = getattr(type(made), "__pydantic_fields__", {})
     aliases = {str(each.validation_alias or name): name for name, each in fields.items()}
     return [(item, getattr(made, aliases.get(key, key), item)) for key, item in written.items()]
