@@ -53,7 +53,8 @@ class MendedCall:
     @property
     def partial(self) -> JSON:
         """How far the repair of the arguments came, where they may not run."""
-        return self.failure["call"]["args"] if self.failure and self.failure["call"] else None
+        call = self.failure.get("call") if self.failure else None
+        return call.get("args", call.get("raw")) if call else None
 
 
 @dataclass(frozen=True, slots=True)

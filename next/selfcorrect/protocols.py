@@ -52,6 +52,10 @@ class RepairContext:
         model: Asks the model; None where there is none.
         error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
         reader: Reads the calls of a text for the whole run, or None.
+        must_call: Whether the model was made to call a tool, so that its text means a call.
+        is_async: Whether the run is async.
+        calls_left: Calls of models for which the run may still pay.
+        ports: The ways to models that were used; what they cost is the run's.
     """
 
     schema: JsonObject = field(default_factory=dict)
@@ -66,6 +70,19 @@ class RepairContext:
     model: ModelPort | None = None
     error: BaseException | None = None
     reader: Callable[[str, str | None], Any] | None = None
+    must_call: bool = False
+    is_async: bool = False
+    calls_left: float = float("inf")
+    ports: list[ModelPort] = field(default_factory=list)
+
+    def port_of(self, model: Any) -> ModelPort:
+        """Return the way to a model of the strategy's own; what it costs is counted too."""
+        self.ports.append(port := ModelPort(model, self.is_async))
+        return port
+
+    def may_pay(self) -> bool:
+        """Say whether the run may pay for one more call of a model."""
+        return sum(each.calls for each in self.ports) < self.calls_left
 
     def trust(self, diagnosis: Diagnosis) -> Diagnosis:
         """Return what may make a value: an error's words only for tools that read."""

@@ -11,6 +11,7 @@ from itertools import chain, groupby, takewhile
 from typing import Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import RemoteError
 from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (
@@ -19,7 +20,7 @@ from selfcorrect.model import (
     GiveUp,
     Safety,
 )
-from selfcorrect.models.port import ModelPort
+from selfcorrect.nodes.plan import choice_of
 from selfcorrect.nodes.round import (
     NO_HELP,
     Round,
@@ -145,7 +146,6 @@ def _why(rung: Rung, unmet: Iterable[Problem]) -> str | None:
 async def _try(rung: Rung, round_: Round) -> Round:
     """Ask one strategy, and take its answer into the round."""
     state, context = rung.state, rung.context
-    port = ModelPort(context.model, context.is_async)
     tool = context.tools.get(round_.call.name)
     given = RepairContext(
         tool.parameters if tool else {},
@@ -157,10 +157,14 @@ async def _try(rung: Rung, round_: Round) -> Round:
         context.map.reading.text,
         state["given"].get("index"),
         len(state["attempts"]),
-        port if context.model is not None else None,
-        _error(state, context),
-        context.read,
+        error=_error(state, context),
+        reader=context.read,
+        must_call=choice_of(state["given"]) not in ("", "auto", "none"),
+        is_async=context.is_async,
+        calls_left=context.limits.model_calls - state["counts"].get("model_calls", 0),
     )
+    if context.model is not None:
+        given = replace(given, model=given.port_of(context.model))
     started = context.clock.monotonic()
     try:
         strategy = context.strategy_for(state, rung.diagnosis.rule, rung.strategy).repair
@@ -168,10 +172,11 @@ async def _try(rung: Rung, round_: Round) -> Round:
         answer = await answer if isawaitable(answer) else answer
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.
-        answer = GiveUp(f"it failed: {type(error).__name__}: {text_of(error)}")
+        answer = ending_of(error) or GiveUp(f"it failed: {type(error).__name__}: {text_of(error)}")
     counts = count(round_.counts, "per_strategy", key=rung.strategy)
     counts = count(counts, "seconds", max(0.0, context.clock.monotonic() - started))
-    counts = count(count(counts, "model_calls", port.calls), "tokens", port.tokens)
+    for port in given.ports:
+        counts = count(count(counts, "model_calls", port.calls), "tokens", port.tokens)
     paid = replace(round_, counts=counts)
     try:
         return take(answer, rung, paid)

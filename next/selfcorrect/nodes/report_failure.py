@@ -38,6 +38,10 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     report = _report(state, context)
     log_failure(report)
     if context.hooks is not None:
+        if report.reason == "escalated":
+            # An escalation is the answer of its tool.
+            args = state["current"].get("args", {})
+            context.hooks.tool_used(report.tool or "", args, report.for_model)
         context.hooks.failed(report.tool or "", report.to_json())
     if context.raises:
         errors = context.live_part(state["run"]).errors
@@ -83,7 +87,7 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         for_model,
         _advice(reason, name, state, context),
         name,
-        state["current"] or None,
+        _call(state["current"]),
         state["original"],
         state["findings"][:MAX_ITEMS],
         tried[:MAX_ITEMS],
@@ -96,6 +100,12 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         frame_of(next(reversed(context.live_part(state["run"]).errors), None)),
         stop.get("record") or (doubt.key if doubt else None),
     )
+
+
+def _call(current: JsonDict) -> JsonDict | None:
+    """Return the call as it stands; a text that is no call stays the text."""
+    is_text = current and not current.get("name")
+    return {"raw": current["args"]} if is_text else current or None
 
 
 def _advice(reason: str, name: str | None, state: CorrectionState, context: RunContext) -> str:

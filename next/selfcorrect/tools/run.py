@@ -16,7 +16,14 @@ from itertools import islice
 from threading import Thread
 from typing import Any, Final, TypeVar
 
-from selfcorrect.errors import GraphSetupError, NotDone, ResultError, ToolDefinitionError
+from selfcorrect.errors import (
+    Escalation,
+    GraphSetupError,
+    HardFailure,
+    NotDone,
+    ResultError,
+    ToolDefinitionError,
+)
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.text import text_of
 from selfcorrect.tools.spec import ToolSpec
@@ -98,7 +105,7 @@ def _as_result() -> Iterator[None]:
     """Let errors of a value that is made late refuse nothing: the tool has returned."""
     try:
         yield
-    except NotDone:
+    except (NotDone, Escalation, HardFailure):
         raise
     except Exception as error:
         raise ResultError(f"the result cannot be read: {text_of(error)}") from error
