@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from selfcorrect.model import ErrorKind, JsonDict, JsonObject
+from selfcorrect.models.port import ModelPort
 
 
 class Limits(BaseModel):
@@ -67,3 +68,21 @@ def count(counts: JsonObject, name: str, more: float = 1, key: str | None = None
         return {**counts, name: counts.get(name, 0) + more}
     inner = counts.get(name, {})
     return {**counts, name: {**inner, key: inner.get(key, 0) + more}}
+
+
+def pay(counts: JsonObject, ports: Iterable[ModelPort], seconds: float) -> JsonDict:
+    """Return the counters after so many seconds in which models may have been asked."""
+    counts = count(counts, "seconds", seconds)
+    asked = [each for each in ports if each.calls]
+    for each in asked:
+        counts = count(count(counts, "model_calls", each.calls), "tokens", each.tokens)
+    return count(counts, "model_seconds", seconds) if asked else counts
+
+
+def cost_of(counts: JsonObject, before: JsonObject | None = None) -> JsonDict:
+    """Return what calls of models have cost: their number, tokens and seconds."""
+    names = {"model_calls": "model_calls", "tokens": "tokens", "seconds": "model_seconds"}
+    old = before or {}
+    return {
+        shown: round(counts.get(name, 0) - old.get(name, 0), 6) for shown, name in names.items()
+    }

@@ -70,7 +70,8 @@ async def _call_tool(
     started, ending = context.clock.monotonic(), None
     try:
         is_async, args = context.is_async, context.arguments_for(state, call)
-        returned = await arun_tool(tool, args) if is_async else run_tool(tool, args)
+        left = context.limits.seconds and context.limits.seconds - state["counts"].get("seconds", 0)
+        returned = await arun_tool(tool, args, left) if is_async else run_tool(tool, args)
         value, has_receipt = _read(tool, returned, args)
     except GraphSetupError:
         raise

@@ -7,7 +7,7 @@ from typing import Any, Final
 from selfcorrect.context import RunContext
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import near_name
-from selfcorrect.limits import count
+from selfcorrect.limits import cost_of, pay
 from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
 from selfcorrect.models.port import ModelPort
 from selfcorrect.pointer import ARGS, oversize
@@ -137,13 +137,15 @@ async def _ask_model(request: str, state: CorrectionState, context: RunContext) 
         }
         for each in context.tools.values()
     ]
-    port = ModelPort(context.model, context.is_async)
+    port, started = ModelPort(context.model, context.is_async), context.clock.monotonic()
     try:
         answer: Any = await port.ask_call(Prompts().plan, bound(request, 20_000), offered)
     except Exception as error:
         context.live_part(state["run"]).errors.append(error)
         return stop_run("unavailable", f"The model failed: {type(error).__name__}.")
-    counts = count(count(state["counts"], "model_calls", port.calls), "tokens", port.tokens)
+    counts = pay(state["counts"], [port], max(0.0, context.clock.monotonic() - started))
     if isinstance(answer, dict):
         answer = {key: answer.get(key) for key in ("name", "args", "id")}
-    return _take(answer, state, context) | {"counts": counts}
+    update = _take(answer, state, context)
+    note = {**update.get("note", {}), "cost": cost_of(counts, state["counts"])}
+    return update | {"counts": counts, "note": note}

@@ -13,7 +13,7 @@ from typing import Any
 from selfcorrect.context import RunContext
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import RemoteError
-from selfcorrect.limits import check_bound, count
+from selfcorrect.limits import check_bound, count, pay
 from selfcorrect.model import (
     Change,
     Diagnosis,
@@ -174,10 +174,8 @@ async def _try(rung: Rung, round_: Round) -> Round:
         # A bug in a strategy costs this rung, never the run.
         answer = ending_of(error) or GiveUp(f"it failed: {type(error).__name__}: {text_of(error)}")
     counts = count(round_.counts, "per_strategy", key=rung.strategy)
-    counts = count(counts, "seconds", max(0.0, context.clock.monotonic() - started))
-    for port in given.ports:
-        counts = count(count(counts, "model_calls", port.calls), "tokens", port.tokens)
-    paid = replace(round_, counts=counts)
+    seconds = max(0.0, context.clock.monotonic() - started)
+    paid = replace(round_, counts=pay(counts, given.ports, seconds))
     try:
         return take(answer, rung, paid)
     except Exception as error:

@@ -11,6 +11,7 @@ from selfcorrect.errors import (
     ToolErrorTerminal,
     ToolExecutionError,
 )
+from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict
 from selfcorrect.state import CorrectionState, Update, seen
 
@@ -99,6 +100,7 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         state["counts"],
         frame_of(next(reversed(context.live_part(state["run"]).errors), None)),
         stop.get("record") or (doubt.key if doubt else None),
+        cost_of(state["counts"]),
     )
 
 

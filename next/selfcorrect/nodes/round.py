@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
-from selfcorrect.limits import count
+from selfcorrect.limits import cost_of, count
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -223,6 +223,8 @@ def update_of(round_: Round, state: CorrectionState) -> Update:
         "question": None if changes else round_.question,
         "note": {"tried": tried, "changes": changes},
     }
+    if (cost := cost_of(round_.counts, state["counts"]))["model_calls"]:
+        update["note"]["cost"] = cost
     if round_.end is not None:
         return update | round_.end
     if changes:

@@ -67,13 +67,24 @@ def check_sync(tool: ToolSpec) -> None:
         raise _needs_async(tool)
 
 
-async def arun_tool(tool: ToolSpec, args: JsonObject) -> Any:
+async def arun_tool(tool: ToolSpec, args: JsonObject, left: float | None = None) -> Any:
     """Call a tool from async code; a sync tool runs in a thread.
+
+    Args:
+        tool: The tool.
+        args: Its arguments.
+        left: Seconds that the run has left.
 
     Raises:
         TimeoutError: If it gave no value in time; it may still act.
     """
-    return await (_answer(tool, args) if tool.timeout is None else _in_time(tool, args))
+    try:
+        async with asyncio.timeout(left) as bound:
+            return await (_answer(tool, args) if tool.timeout is None else _in_time(tool, args))
+    except TimeoutError:
+        if not bound.expired():
+            raise
+        raise TimeoutError(f"{tool.name} gave no answer within the run's time") from None
 
 
 async def _answer(tool: ToolSpec, args: JsonObject) -> Any:
