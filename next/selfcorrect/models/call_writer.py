@@ -8,6 +8,7 @@ from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.reading.call_object import is_cut
 from selfcorrect.text import bound, quote, release
 
 _MAX_TEXT = 4_000
@@ -22,6 +23,8 @@ async def write_call(
     its arguments. Whether a call is meant is asked too, and only `true` says so; but not where the
     call names its tool, or the model was made to call one.
     """
+    if is_cut(context.finish_reason):
+        return GiveUp("the text was cut off at the limit of tokens")
     tools = {call.name: context.tools[call.name]} if call.name in context.tools else context.tools
     is_meant = bool(call.name) or context.must_call
     write = prompts.write_meant if is_meant else prompts.write
