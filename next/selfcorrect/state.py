@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, TypeAlias, TypedDict, get_type_hints
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal
-from selfcorrect.text import bound
+from selfcorrect.text import release
 
 Update: TypeAlias = dict[str, Any]
 """What a node returns: keys of the state, an `outcome`, and a `note` for the trail."""
@@ -154,7 +154,7 @@ def stop_run(reason: str, detail: str, **more: JSON) -> Update:
 
 def stop_by(ending: Escalate | Terminal) -> Update:
     """Return the update that ends the run because a tool, a handler or a strategy says so."""
-    reason = bound(ending.reason, 1_000)
+    reason = release(ending.reason, 1_000)
     if isinstance(ending, Terminal):
         return stop_run("terminal_kind", reason)
     return stop_run("escalated", reason, severity=str(ending.severity).upper())

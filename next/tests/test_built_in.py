@@ -151,6 +151,15 @@ def test_what_a_tool_raises_ends_the_run_the_same_way(effect, ending):
         build_graph([tool.spec], on_failure="raise").invoke(given)
 
 
+@pytest.mark.parametrize("error", [Escalation, HardFailure])
+def test_a_reason_leaves_without_its_secrets(error):
+    secret = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 2
+    tool = Tool(error(f"the key {secret} is\x1b[2J refused"))
+    failure = play([tool.spec], {"call": {"name": "t", "args": {}}})["failure"]
+    assert secret not in str(failure)
+    assert "\x1b" not in failure["detail"]
+
+
 def test_a_tool_that_acts_and_escalates_leaves_a_doubt():
     tool = Tool(Escalation("who knows"), effect="mutating")
     failure = play([tool.spec], {"call": {"name": "t", "args": {"q": 1}}})["failure"]

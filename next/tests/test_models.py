@@ -1,5 +1,6 @@
 """What a model is asked about a text that no rule can read, and which of its answers count."""
 
+import asyncio
 import json
 
 import pytest
@@ -16,7 +17,7 @@ from selfcorrect import (
     build_graph,
     repair_call,
 )
-from selfcorrect.testing import ScriptedModel, tool_call
+from selfcorrect.testing import ScriptedModel, VirtualTime, aplay, play, tool_call
 
 TEXT = '{"name": find, arguments: title is Emma'
 ALLOW = {"allow": ["exact", "inferred", "model"]}
@@ -195,6 +196,26 @@ def test_what_models_cost_stands_in_the_report_and_in_the_mending():
         if mended.failure:
             assert mended.failure["cost"] == mended.cost
     assert repair_call({"name": "find", "args": {"title": "x"}}, [find]).cost["model_calls"] == 0
+
+
+@pytest.mark.parametrize("host", [play, lambda *args, **more: asyncio.run(aplay(*args, **more))])
+def test_a_model_that_uses_up_the_time_leaves_none_for_the_tool(host):
+    ran, clock = [], VirtualTime()
+
+    def pay(amount: int) -> str:
+        """Pay."""
+        ran.append(amount)
+        return "paid"
+
+    def think(messages):
+        clock.sleep(9)
+        return tool_call("pay", amount=5)
+
+    limits = {"seconds": 8}
+    given = {"request": "pay 5"}
+    out = host([pay], given, time=clock, model=ScriptedModel([think]), limits=limits)
+    assert (out["failure"]["reason"], ran) == ("limit_reached", [])
+    assert out["failure"]["cost"]["seconds"] == 9
 
 
 def test_a_plan_by_a_model_costs():

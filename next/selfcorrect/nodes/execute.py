@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from selfcorrect.context import RunContext
 from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import GraphSetupError, NotDone, ResultError
-from selfcorrect.limits import count
+from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (
     JSON,
     Call,
@@ -57,6 +57,9 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
     # `retry` has checked this, but a deployment may have replaced that node.
     if len(state["attempts"]) >= context.limits.ceiling:
         return stop_run("attempts_exhausted", f"at most {context.limits.ceiling} executions")
+    # A model may have used the time up, and a tool that is begun and cut off leaves a doubt.
+    if why := check_bound(state["counts"], context.limits, "seconds"):
+        return stop_run("limit_reached", f"{why}.")
     return None
 
 

@@ -107,7 +107,7 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
 def _call(current: JsonDict) -> JsonDict | None:
     """Return the call as it stands; a text that is no call stays the text."""
     is_text = current and not current.get("name")
-    return {"raw": current["args"]} if is_text else current or None
+    return {"raw": current.get("args")} if is_text else current or None
 
 
 def _advice(reason: str, name: str | None, state: CorrectionState, context: RunContext) -> str:
