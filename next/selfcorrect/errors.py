@@ -94,7 +94,7 @@ class EscalationError(CorrectionFailed):
 
 
 class Escalation(Exception):
-    """Raised by a fixer: the run ends and asks for help from above.
+    """Raised by a tool or its fixer: the run ends and asks for help from above.
 
     Attributes:
         reason: What is asked.
@@ -108,7 +108,7 @@ class Escalation(Exception):
 
 
 class HardFailure(Exception):
-    """Raised by a fixer: nothing else is tried."""
+    """Raised by a tool or its fixer: nothing else is tried."""
 
 
 class ToolNotFoundError(CorrectionFailed):

@@ -38,7 +38,7 @@ _KINDS: Final = {
 """What is wrong, and what can be done, by the kind of an error that is not the runtime's own."""
 _DOUBT: Final = "Nobody knows whether the call was done."
 _DETAILS: Final = {
-    "escalated": "`{tool}` escalates (severity {severity}): {detail}",
+    "escalated": "ERROR: `{tool}` escalates (severity {severity}): {detail}",
     "limit_reached": "A limit of this run is reached. {detail}",
     **dict.fromkeys(("terminal_kind", "rejected", "unavailable"), "{detail}"),
 }
@@ -124,8 +124,10 @@ def _problems(findings: Sequence[Finding], place: Slot, args: JSON) -> Iterator[
         if not _is_own(each):
             yield from _tool_problem(each)
             continue
-        wanted = _wanted(each, place, args)
-        yield bound(each["text"], 600) + (f" ({wanted})" if wanted else "")
+        wanted, text = _wanted(each, place, args), bound(each["text"], 600)
+        if each["code"] == "required":
+            text = f"the required argument `{name_place(each['paths'][0])}` is missing"
+        yield f"{text} ({wanted})" if wanted else text
 
 
 def _wanted(finding: Finding, place: Slot, args: JSON) -> str:

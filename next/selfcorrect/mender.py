@@ -1,9 +1,10 @@
 """`Mender` and `repair_call`: repair calls without executing them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Unpack
 
+from selfcorrect.limits import cost_of
 from selfcorrect.model import JSON, Call, Change, JsonObject, change_of
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen
@@ -26,6 +27,7 @@ class MendedCall:
         outcome: `valid` (nothing to do), `repaired`, `ask` (a person has to decide) or `failed`.
         changes: What was changed, in order, with strategy, rule and safety class.
         failure: The whole report, where the call may not run.
+        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
     """
 
     name: str
@@ -34,6 +36,7 @@ class MendedCall:
     outcome: str
     changes: tuple[Change, ...] = ()
     failure: JsonObject | None = None
+    cost: JsonObject = field(default_factory=dict)
 
     @property
     def reason(self) -> str | None:
@@ -53,7 +56,8 @@ class MendedCall:
     @property
     def partial(self) -> JSON:
         """How far the repair of the arguments came, where they may not run."""
-        return self.failure["call"]["args"] if self.failure and self.failure["call"] else None
+        call = self.failure.get("call") if self.failure else None
+        return call.get("args", call.get("raw")) if call else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ class Mending:
         reason: Why not, where the outcome is `ask` or `failed`; a reason of `FailureReport`.
         detail: The same in a sentence.
         failure: The report of the worst call, where it may not run.
+        cost: What calls of models have cost, for all calls: `model_calls`, `tokens`, `seconds`.
     """
 
     outcome: str
@@ -79,6 +84,7 @@ class Mending:
     reason: str | None = None
     detail: str | None = None
     failure: JsonObject | None = None
+    cost: JsonObject = field(default_factory=dict)
 
 
 class Mender:
@@ -170,12 +176,14 @@ def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -
 
 def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:
     """Return what a run of a loop that only checks came to, and the call as JSON."""
+    cost = _sum(event.get("cost", {}) for event in out["trail"])
     if (failure := out.get("failure")) is not None:
         outcome = "ask" if failure["reason"] == "needs_person" else "failed"
         changes = tuple(map(change_of, failure["changes"]))
         call = failure.get("call") or {}
         name, call_id = call.get("name", ""), call.get("id")
-        return MendedCall(name, None, call_id, outcome, changes, failure), failure.get("original")
+        found = MendedCall(name, None, call_id, outcome, changes, failure, cost)
+        return found, failure.get("original")
     changes = tuple(change_of(each) for event in out["trail"] for each in event.get("changes", ()))
     result, came = out["result"], given.get("call")
     args = result["args"]
@@ -183,7 +191,13 @@ def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:
         # What is valid comes back as the same object.
         args = came["args"]
     outcome = "repaired" if changes else "valid"
-    return MendedCall(result["name"], args, result.get("id"), outcome, changes), result
+    mended = MendedCall(result["name"], args, result.get("id"), outcome, changes, cost=cost)
+    return mended, result
+
+
+def _sum(costs: Iterable[JsonObject]) -> JsonObject:
+    found = [*costs]
+    return {name: sum(each.get(name, 0) for each in found) for name in cost_of({})}
 
 
 def _join(found: list[tuple[MendedCall, JSON]], given: JSON) -> Mending:
@@ -207,4 +221,5 @@ def _join(found: list[tuple[MendedCall, JSON]], given: JSON) -> Mending:
         worst.reason,
         worst.detail,
         worst.failure,
+        _sum(call.cost for call, _ in found),
     )

@@ -120,6 +120,8 @@ class Finding(TypedDict, total=False):
         types: Dotted class names over the whole MRO; `InvalidArgs`, `UnknownTool`,
             `MalformedCall` and `HeldCall` for what the runtime finds itself.
         status: HTTP status, or a string such as an SQLSTATE.
+        is_success: Whether the exception carries the HTTP status of a success or a redirect; its
+            words alone then say nothing. Left out where it does not.
         code: The error's code; for `InvalidArgs` the keyword of JSON Schema.
         paths: JSON Pointers into the call: `/args/passengers/0/age`, `/name`.
         constraint: What was violated, in the words of JSON Schema: `{"minimum": 1}`.
@@ -137,6 +139,7 @@ class Finding(TypedDict, total=False):
     text: str
     types: list[str]
     status: int | str | None
+    is_success: bool
     code: str | None
     paths: list[str]
     constraint: JsonDict

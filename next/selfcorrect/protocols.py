@@ -6,8 +6,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from selfcorrect.effects.again import Record, Verdict
 from selfcorrect.effects.effect import acts
+from selfcorrect.errors import LimitReachedError
 from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject
-from selfcorrect.models.port import ModelPort
+from selfcorrect.models.port import ModelPort, Spending
 from selfcorrect.names import same_words
 from selfcorrect.schema.slot import Slot
 
@@ -50,9 +51,10 @@ class RepairContext:
         index: Which of several calls of a text is meant, from 0; None: it must be the only one.
         attempts: Executions so far.
         model: Asks the model; None where there is none.
-        port_of: Makes what asks another model; what it costs counts for the run.
         error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
         reader: Reads the calls of a text for the whole run, or None.
+        must_call: Whether the model was made to call a tool, so that its text means a call.
+        spending: What calls of models cost in this run, and may cost.
     """
 
     schema: JsonObject = field(default_factory=dict)
@@ -65,9 +67,22 @@ class RepairContext:
     index: int | None = None
     attempts: int = 0
     model: ModelPort | None = None
-    port_of: Callable[[Any], ModelPort] = ModelPort
     error: BaseException | None = None
     reader: Callable[[str, str | None], Any] | None = None
+    must_call: bool = False
+    spending: Spending = field(default_factory=Spending)
+
+    def port_of(self, model: Any) -> ModelPort:
+        """Return the way to a model of the strategy's own; what it costs is counted too."""
+        return ModelPort(model, self.spending)
+
+    def may_pay(self) -> bool:
+        """Say whether the run may pay for one more call of a model."""
+        try:
+            self.spending.check()
+        except LimitReachedError:
+            return False
+        return True
 
     def trust(self, diagnosis: Diagnosis) -> Diagnosis:
         """Return what may make a value: an error's words only for tools that read."""

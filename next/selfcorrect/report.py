@@ -24,7 +24,7 @@ class FailureReport:
         for_model: What the agent's model reads.
         advice: What a person can do, one sentence.
         tool: The tool that was meant.
-        call: The call as it stood at the end.
+        call: The call as it stood at the end; `{"raw": text}` where a text is no call.
         original: The call as it came in.
         findings: What was still wrong.
         tried: Every answer of a strategy.
@@ -36,6 +36,7 @@ class FailureReport:
         counts: Executions, repair rounds, model calls, seconds.
         where: File, line and function of the tool's code that raised last, for its developer.
         record: The key of the ledger's record that forbids the call, or is in doubt.
+        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
     """
 
     reason: str
@@ -55,6 +56,7 @@ class FailureReport:
     counts: JsonObject = field(default_factory=dict)
     where: str | None = None
     record: str | None = None
+    cost: JsonObject = field(default_factory=dict)
 
     @classmethod
     def from_state(cls, state: JsonObject) -> FailureReport | None:

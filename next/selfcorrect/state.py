@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final, TypeAlias, TypedDict, get_type_hints
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.model import JSON, Finding, JsonDict
+from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal
+from selfcorrect.text import release
 
 Update: TypeAlias = dict[str, Any]
 """What a node returns: keys of the state, an `outcome`, and a `note` for the trail."""
@@ -39,7 +40,7 @@ class CorrectionInput(TypedDict, total=False):
         message_id: The message that holds the call, where a host has messages.
         task_id: What the call belongs to, where there is no thread.
         mended: What an earlier walk came to that executed nothing: `original`, `changes`,
-            `counts` and `tried`.
+            `counts`, `tried`, and why it has to `stop`.
     """
 
     call: JSON
@@ -142,13 +143,21 @@ def new_run(state: CorrectionState, run: str) -> Update:
         "wait": None,
         "vouch": [],
         "question": None,
-        "stop": None,
+        "stop": mended.get("stop"),
     }
 
 
 def stop_run(reason: str, detail: str, **more: JSON) -> Update:
     """Return the update with which a node ends the run in the report."""
     return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}
+
+
+def stop_by(ending: Escalate | Terminal) -> Update:
+    """Return the update that ends the run because a tool, a handler or a strategy says so."""
+    reason = release(ending.reason, 1_000)
+    if isinstance(ending, Terminal):
+        return stop_run("terminal_kind", reason)
+    return stop_run("escalated", reason, severity=str(ending.severity).upper())
 
 
 IDLE: Final = "idle"

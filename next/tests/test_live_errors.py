@@ -153,3 +153,53 @@ def test_validators(args, category, place):
         assert classify(error) == "validation"
         (found,) = MAP.diagnose_faults(finding_of(error), args=args)
         assert (found["category"], found["paths"]) == (category, [f"/args/{place}"])
+
+
+class Misconfigured(Exception):
+    """A class that says nothing of its kind."""
+
+
+class WithStatus(Exception):
+    """What a client raises that has an answer with a status, and headers."""
+
+    def __init__(self, status, text, **headers):
+        super().__init__(text)
+        names = {name.replace("_", "-"): item for name, item in headers.items()}
+        self.response = type("Response", (), {"status_code": status, "headers": names})()
+
+
+@pytest.mark.parametrize("status", [100, 101, 200, 204, 226, 302, 304])
+@pytest.mark.parametrize("text", ["status {}", "unexpected answer {}", "see other place", "odd"])
+def test_a_status_of_no_failure_says_nothing_of_the_kind(status, text):
+    assert classify(WithStatus(status, text.format(status))) == "internal"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("{'ok': False, 'error': {'message': 'the channel was not found'}}", "not_found"),
+        ('{"error": {"message": "rate limit exceeded"}}', "rate_limit"),
+        ("Too many requests, retry after 5 s", "rate_limit"),
+    ],
+)
+def test_behind_a_status_of_no_failure_a_body_and_a_rule_still_speak(text, kind):
+    assert classify(WithStatus(200, text)) == kind
+
+
+@pytest.mark.parametrize("text", ["misconfigured", "misconfigurated", "reanswer it"])
+def test_what_no_word_tells_is_internal(text):
+    assert classify(Misconfigured(text)) == "internal"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry_after": "7"}, 7),
+        ({"retry_after_ms": "120"}, 0.12),
+        ({"retry_after": "1", "retry_after_ms": "120"}, 0.12),
+        ({"retry_after": "-3"}, None),
+        ({"retry_after_ms": "soon", "retry_after": "2"}, 2),
+    ],
+)
+def test_a_wait_is_read_from_the_headers(headers, seconds):
+    assert finding_of(WithStatus(429, "busy", **headers))["retry_after"] == seconds

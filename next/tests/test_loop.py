@@ -1,5 +1,8 @@
 """The loop as a whole: what runs, what is repaired, and how each run ends."""
 
+import asyncio
+from threading import Event
+
 import pytest
 from kit import DATE, INTEGER, TEXT, Answered, Tool, nodes, run, with_rules
 from langchain_core.messages import AIMessage
@@ -21,11 +24,12 @@ from selfcorrect import (
     StrategyMap,
     Terminal,
     ToolErrorPolicy,
+    ToolSpec,
     Wait,
 )
 from selfcorrect.errors import ToolErrorTerminal, ToolExecutionError
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.testing import ScriptedModel, VirtualTime, play
+from selfcorrect.testing import ScriptedModel, VirtualTime, aplay, play
 
 REPAIRED = [
     "plan",
@@ -157,6 +161,45 @@ def test_a_wait_that_the_service_asks_for_is_a_floor():
     tool, time = Tool(Answered(503, retry_after=7)), VirtualTime()
     run(tool, time=time)
     assert time.slept == [pytest.approx(7)]
+
+
+@pytest.mark.parametrize(("base", "cap"), [(0.2, 30.0), (1.0, 3.0), (0.1, 0.1)])
+def test_waits_double_from_a_base_to_a_cap_and_repeat_in_another_play(base, cap):
+    def waits(call):
+        tool, time = Tool(*[Answered(503)] * 5), VirtualTime()
+        options = {"wait": {"base": base, "cap": cap}}
+        rule = {"id": "busy", "status": 503, "repair": ["wait"], "options": options}
+        strategies = with_rules({**rule, "kind": "transient", "priority": "critical"})
+        run(tool, {"q": call}, time=time, strategies=strategies, limits={"attempts": 6})
+        return time.slept
+
+    found = waits(1)
+    assert all(0 < each <= min(cap, base * 2**at) for at, each in enumerate(found))
+    assert (len(found), waits(1) == found, waits(2) == found) == (5, True, False)
+
+
+@pytest.mark.parametrize("effect", ["read_only", "mutating"])
+@pytest.mark.parametrize("is_sync", [False, True])
+def test_the_time_of_the_run_ends_a_tool_in_async_code(effect, is_sync):
+    ran, go = [], Event()
+
+    async def wait(q: int) -> str:
+        """Wait."""
+        ran.append(q)
+        await asyncio.sleep(60)
+
+    def hang(q: int) -> str:
+        """Hang."""
+        ran.append(q)
+        go.wait(60)
+
+    tool = ToolSpec.from_function(hang if is_sync else wait, name="t", effect=effect)
+    given = {"call": {"name": "t", "args": {"q": 1}}}
+    failure = asyncio.run(aplay([tool], given, limits={"seconds": 0.05}))["failure"]
+    go.set()
+    assert (failure["reason"], ran) == ("limit_reached", [1])
+    assert "within the run's time" in failure["attempts"][0]["text"]
+    assert failure["attempts"][0]["outcome"] == "lost"
 
 
 def test_a_wait_beyond_the_limit_ends_the_run_without_waiting():

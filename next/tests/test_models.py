@@ -1,9 +1,23 @@
 """What a model is asked about a text that no rule can read, and which of its answers count."""
 
-import pytest
+import asyncio
+import json
 
-from selfcorrect import AskModel, ErrorRule, Prompts, StrategyMap, ToolSpec, build_graph
-from selfcorrect.testing import ScriptedModel
+import pytest
+from langchain_core.messages import AIMessage
+
+from selfcorrect import (
+    AskModel,
+    ErrorRule,
+    MapError,
+    Mender,
+    Prompts,
+    StrategyMap,
+    ToolSpec,
+    build_graph,
+    repair_call,
+)
+from selfcorrect.testing import ScriptedModel, VirtualTime, aplay, play, tool_call
 
 TEXT = '{"name": find, arguments: title is Emma'
 ALLOW = {"allow": ["exact", "inferred", "model"]}
@@ -66,6 +80,153 @@ def test_prose_reaches_a_model_only_where_the_map_says_so():
     assert (found, len(prompts)) == (["Emma"], 1)
     found, prompts, out = run([CALL], text=prose)
     assert (found, prompts, out["failure"]["reason"]) == ([], [], "no_call")
+
+
+ARGUMENTS = {"name": "find", "arguments": {"title": "Emma"}}
+
+
+def ask_named(answers, *, effect="read_only", args="title is Emma", **beside):
+    found = []
+
+    def find(title: str) -> str:
+        """Find a book."""
+        found.append(title)
+        return title
+
+    def seek(title: str) -> str:
+        """Seek."""
+        return title
+
+    model = ScriptedModel(answers)
+    tools = [ToolSpec.from_function(find, effect=effect), seek]
+    given = {"call": {"name": "find", "args": args}, **beside}
+    out = build_graph(tools, model=model).invoke(given)
+    return found, [str(prompt[-1].content) for prompt in model.prompts], out
+
+
+@pytest.mark.parametrize("answers", [[ARGUMENTS], ["hm", ARGUMENTS], [CALL]])
+def test_arguments_of_a_named_tool_that_cannot_be_read_are_written_anew(answers):
+    found, prompts, _ = ask_named(answers)
+    assert (found, len(prompts)) == (["Emma"], len(answers))
+    # The call names its tool: nobody asks whether one is meant, nor offers another one.
+    assert not any("call_is_meant" in prompt or "seek" in prompt for prompt in prompts)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ({**ARGUMENTS, "name": "seek"}, "no tool of that name"),
+        ({**ARGUMENTS, "arguments": {"title": 5}}, "do not fit the schema of find"),
+        ({"call_is_meant": False}, "no tool of that name"),
+    ],
+)
+def test_a_wrong_answer_about_a_named_tool_is_told_and_never_runs(answer, problem):
+    found, prompts, out = ask_named([answer] * 3)
+    assert (found, len(prompts)) == ([], 3)
+    assert problem in prompts[1]
+    assert out["failure"]["original"]["args"] == "title is Emma"
+
+
+def test_what_was_cut_and_what_destroys_is_no_models_to_write():
+    found, prompts, _ = ask_named([ARGUMENTS], args='{"title": "Em', finish_reason="length")
+    assert (found, prompts) == ([], [])
+    assert ask_named([ARGUMENTS], effect="destructive")[0] == []
+
+
+@pytest.mark.parametrize(
+    ("choice", "asks"),
+    [
+        *[(None, True), ("auto", True), ({"type": "auto"}, True), ({"mode": "AUTO"}, True)],
+        *[("required", False), ("any", False), ("find", False), ({"type": "any"}, False)],
+        ({"type": "function", "function": {"name": "find"}}, False),
+        ({"type": "allowed_tools", "mode": "required"}, False),
+    ],
+)
+def test_whether_a_call_is_meant_is_asked_only_where_the_model_was_free(choice, asks):
+    def find(title: str) -> str:
+        """Find a book."""
+        return title
+
+    model = ScriptedModel([CALL])
+    out = build_graph([ToolSpec.from_function(find, effect="read_only")], model=model).invoke(
+        {"raw": TEXT, "tool_choice": choice}
+    )
+    assert out["result"] == "Emma"
+    assert ("call_is_meant" in str(model.prompts[0][-1].content)) is asks
+
+
+def test_a_text_that_is_no_call_stays_in_the_report():
+    for text, answers in ((TEXT, [{"call_is_meant": False}]), ("I want to find Emma.", [])):
+        failure = run(answers, text=text)[2]["failure"]
+        assert failure["call"] == failure["original"] == {"raw": text}
+
+
+@pytest.mark.parametrize("rounds", [0, -1])
+def test_a_model_is_asked_at_least_once(rounds):
+    with pytest.raises(MapError, match="rounds must be at least 1"):
+        run([CALL], rounds=rounds)
+
+
+def usage(answer, tokens):
+    used = {"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens}
+    return AIMessage(json.dumps(answer), usage_metadata=used)
+
+
+def test_what_models_cost_stands_in_the_report_and_in_the_mending():
+    def find(title: str) -> str:
+        """Find a book."""
+        return title
+
+    wrong = [usage({**CALL, "name": "seek"}, 7)] * 3
+    rule = {"id": "r", "error": "MalformedCall", "kind": "validation", "priority": "critical"}
+    for model, answers, calls, tokens in (
+        ("graph's", [usage(CALL, 5)], 1, 5),
+        ("graph's", wrong, 3, 21),
+        ("strategy's own", [usage(CALL, 5)], 1, 5),
+        ("strategy's own", wrong, 3, 21),
+    ):
+        scripted = ScriptedModel(answers)
+        own = AskModel(model=scripted)
+        ladder = ["ask-model"] if model == "graph's" else [own]
+        strategies = StrategyMap([{**rule, "repair": ladder}], extends="default", policy=ALLOW)
+        options = {"model": scripted} if model == "graph's" else {}
+        mended = Mender([find], strategies=strategies, **options).call(TEXT)
+        assert (mended.cost["model_calls"], mended.cost["tokens"]) == (calls, tokens)
+        assert mended.cost["seconds"] > 0
+        if mended.failure:
+            assert mended.failure["cost"] == mended.cost
+    assert repair_call({"name": "find", "args": {"title": "x"}}, [find]).cost["model_calls"] == 0
+
+
+@pytest.mark.parametrize("host", [play, lambda *args, **more: asyncio.run(aplay(*args, **more))])
+def test_a_model_that_uses_up_the_time_leaves_none_for_the_tool(host):
+    ran, clock = [], VirtualTime()
+
+    def pay(amount: int) -> str:
+        """Pay."""
+        ran.append(amount)
+        return "paid"
+
+    def think(messages):
+        clock.sleep(9)
+        return tool_call("pay", amount=5)
+
+    limits = {"seconds": 8}
+    given = {"request": "pay 5"}
+    out = host([pay], given, time=clock, model=ScriptedModel([think]), limits=limits)
+    assert (out["failure"]["reason"], ran) == ("limit_reached", [])
+    assert out["failure"]["cost"]["seconds"] == 9
+
+
+def test_a_plan_by_a_model_costs():
+    def find(title: str) -> str:
+        """Find a book."""
+        raise LookupError(title)
+
+    call = tool_call("find", title="Emma")
+    call.usage_metadata = {"input_tokens": 9, "output_tokens": 0, "total_tokens": 9}
+    out = build_graph([find], model=ScriptedModel([call])).invoke({"request": "find Emma"})
+    assert out["trail"][0]["cost"]["tokens"] == out["failure"]["cost"]["tokens"] == 9
 
 
 def test_prompts_are_replaced_by_name():

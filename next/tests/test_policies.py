@@ -93,7 +93,7 @@ MESSAGES = [
 @pytest.mark.parametrize(("asked", "text"), MESSAGES)
 def test_what_the_model_reads(asked, text):
     told = AutoCorrect().handle(*asked).message
-    assert told == f'The tool "{asked[0]}" does not exist. {text}'
+    assert told == f'There is no tool named "{asked[0]}". {text}'
 
 
 LONG = [

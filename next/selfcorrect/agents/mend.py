@@ -78,6 +78,9 @@ def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
     # Nobody was asked: what only asks is tried again where somebody can be.
     tried = [each for each in state["tried"] if each["outcome"] != "asked"]
     kept = {key: state[key] for key in ("original", "changes", "counts")}
+    if (stop := state["stop"]) and stop["reason"] in ("escalated", "terminal_kind"):
+        # Whoever has ended the call is not asked again.
+        kept["stop"] = stop
     given = {"call": {**current, "id": call["id"]}, "mended": {**kept, "tried": tried}}
     made: Any = {**call, **shown}
     return made, Start(shown=shown, given=given)

@@ -17,6 +17,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from selfcorrect.agents.answers import chain_of, error_of, own_message, value_in
 from selfcorrect.agents.tool_copy import LISTENER, copy_tool
+from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import (
     CorrectionFailed,
     EscalationError,
@@ -164,15 +165,15 @@ class ToolRun:
 
         Raises:
             NotDone: If the edited call may not run.
-            BaseException: What an earlier try raised that may have been done.
+            BaseException: What an earlier try raised that ends the run, or may have been done.
         """
         execution = EXECUTION.get()
-        if execution is None or self.made is None or not isinstance(args, dict):
-            return
         for error in self.errors:
             # A handler that tries again knows nothing of doubts.
-            if not isinstance(error, NotDone):
+            if ending_of(error) or (execution is not None and not isinstance(error, NotDone)):
                 raise error
+        if execution is None or self.made is None or not isinstance(args, dict):
+            return
         # What LangChain injects is no argument.
         known = {*self.loop.context.tools[self.made["name"]].slot.properties, *self.made["args"]}
         own = {name: item for name, item in args.items() if name in known}

@@ -121,6 +121,9 @@ def _show(task: _Task, out: JsonDict) -> None:
             say(f"  {describe_change(change)}")
         if event.get("wait"):
             say(f"  wait {event['wait']:.2f} s")
+        if end == "result" and "reason" in event:
+            # An agent goes on after a call that failed.
+            say(f"  {event['reason']}: {event['detail']}", "yellow")
     if end == "result":
         say(f"  result (executions: {_executions(out)})  {show(out.get('result'))}", "green")
     elif end == "question":

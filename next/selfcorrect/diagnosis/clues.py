@@ -38,6 +38,7 @@ class Clues:
         constraint: What the sentence demands.
         wait: Seconds that the exception, or a field of its body, asks to wait.
         spoken_wait: Seconds that only words ask to wait.
+        is_success: Whether an exception carries a status that is no failure's, and no faults.
         hints: Kinds and categories that the map's hints say.
     """
 
@@ -52,6 +53,7 @@ class Clues:
     constraint: JsonDict
     wait: float | None
     spoken_wait: float | None
+    is_success: bool
     hints: tuple[tuple[str, str], ...] = field(default=())
 
 
@@ -79,6 +81,7 @@ def clues_of(finding: Finding, args: JSON = None, schema: JsonObject | None = No
         constraint=finding.get("constraint") or constraint_of(spoken[:_READ]),
         wait=wait_in_fields(body.fields) if wait is None else wait,
         spoken_wait=wait_in_words(sentence.text[:_READ] + " " + sentence.behind[:200]),
+        is_success=finding.get("is_success", False) and not body.faults,
     )
 
 

@@ -31,15 +31,18 @@ def finding_of(error: BaseException) -> Finding:
     statuses = (found for each in layers if (found := _status_of(each)) is not None)
     names = dict.fromkeys(name for each in layers for name in _class_names(type(each)))
     # A wrapper often carries less than its cause: the first layer that has something speaks.
-    return {
+    status = next(statuses, None)
+    shown: Finding = {
         "text": release(_text_of(error), MAX_TEXT),
         "types": list(names),
-        "status": next(statuses, None),
+        "status": status,
         "code": _first(layers, _code_of),
         "paths": [],
         "constraint": {},
         "retry_after": _first(layers, _wait_of),
     }
+    # A program's exit code has no such field: it comes from a log, where a number may be either.
+    return {**shown, "is_success": True} if isinstance(status, int) and status < 400 else shown
 
 
 def _text_of(error: BaseException) -> str:
@@ -145,6 +148,8 @@ def _wait_of(error: BaseException) -> float | None:
     if value is None:
         headers = field_of(field_of(error, "response"), "headers")
         value = field_of(headers, "retry-after") or field_of(headers, "Retry-After")
+        if (milliseconds := seconds_of(field_of(headers, "retry-after-ms"))) is not None:
+            return milliseconds / 1000
     return None if value is None else seconds_of(value)
 
 
@@ -158,7 +163,7 @@ def seconds_of(value: Any) -> float | None:
         seconds = _seconds_in(value)
     except Exception:  # a foreign object may raise anything, and a date may be too far off
         return None
-    return max(0.0, seconds) if seconds < float("inf") else None
+    return seconds if 0 <= seconds < float("inf") else None
 
 
 def _seconds_in(value: Any) -> float:
@@ -166,4 +171,5 @@ def _seconds_in(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         at = parsedate_to_datetime(str(value))
-        return (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        left = at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)
+        return max(0.0, left.total_seconds())

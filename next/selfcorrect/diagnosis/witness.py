@@ -169,6 +169,8 @@ PAIR: Final = 0.3
 """How much it counts that a kind and a category go together."""
 RETRY: Final = 0.5
 """From which probability words alone say that the same call may succeed."""
+LEAST: Final = 0.2
+"""A kind of a smaller share is said by no words, only by what goes together."""
 _TINY: Final = 1e-6
 
 
@@ -199,6 +201,8 @@ def decide(
         return odds + PAIR * together + advised
 
     best = max((each for each in pairs if category or _go(*each)), key=score)
+    if not (kind or category or hint[0]) and votes.kinds[best[0]] < LEAST:
+        best = ("internal", "none")
     marks = signs(votes, *best, is_hinted=any(each == best[0] for each, _ in clues.hints))
     total = sum(mark * weight for mark, weight in zip(marks, weights.sure, strict=False))
     sure = max(-20.0, min(20.0, total + weights.sure[-1]))

@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import Any, Final
 
 from selfcorrect.effects.outcome import Outcome
-from selfcorrect.errors import NotDone, ToolReportedError
+from selfcorrect.errors import Escalation, HardFailure, NotDone, ToolReportedError
+from selfcorrect.model import Escalate, Terminal
 
 
 def outcome_of(
@@ -22,8 +23,7 @@ def outcome_of(
             lost.
         home: The top-level package of the tool's own code.
     """
-    # What a handler's message tells of is the error that it was made of.
-    root = (error.__cause__ if isinstance(error, ToolReportedError) else None) or error
+    root = root_of(error)
     if isinstance(root, NotDone):
         return Outcome.NOT_DONE
     layers = list(chain(error, hidden=True))
@@ -35,6 +35,20 @@ def outcome_of(
         return Outcome.LOST
     unclear = any(not _UNCLEAR.isdisjoint(statuses_of(each)) for each in layers)
     return Outcome.NOT_DONE if atomic and not unclear else Outcome.REFUSED
+
+
+def ending_of(error: BaseException) -> Escalate | Terminal | None:
+    """Return how an exception of a tool or a fixer ends the run at once, or None."""
+    root = root_of(error)
+    if not isinstance(root, Escalation | HardFailure):
+        return None
+    reason = str(root).strip() or "no reason was given"
+    return Escalate(reason, root.severity) if isinstance(root, Escalation) else Terminal(reason)
+
+
+def root_of(error: BaseException) -> BaseException:
+    """Return the error that another handler's message was made of."""
+    return (error.__cause__ if isinstance(error, ToolReportedError) else None) or error
 
 
 def outcome_of_exit(error: BaseException) -> Outcome:

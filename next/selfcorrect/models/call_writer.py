@@ -3,60 +3,74 @@
 import json
 from collections.abc import Mapping
 
-from selfcorrect.model import Change, Changed, GiveUp, JsonDict, Repair, Safety
+from selfcorrect.model import Call, Change, Changed, GiveUp, JsonDict, Repair, Safety
 from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.pointer import ARGS
-from selfcorrect.protocols import RepairContext
+from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.reading.call_object import is_cut
 from selfcorrect.text import bound, quote, release
 
 _MAX_TEXT = 4_000
 
 
 async def write_call(
-    text: str, port: ModelPort, prompts: Prompts, context: RepairContext, rounds: int
+    call: Call, port: ModelPort, prompts: Prompts, context: RepairContext, rounds: int
 ) -> Repair:
     """Ask for the call that a text means, at most `rounds` times; the last answer counts too.
 
     A wrong answer is answered with what is wrong with it: no call, then the name of its tool, then
-    its arguments. Only `true` says that a call is meant.
+    its arguments. Whether a call is meant is asked too, and only `true` says so; but not where the
+    call names its tool, or the model was made to call one.
     """
+    if is_cut(context.finish_reason):
+        return GiveUp("the text was cut off at the limit of tokens")
+    tools = {call.name: context.tools[call.name]} if call.name in context.tools else context.tools
+    is_meant = bool(call.name) or context.must_call
+    write = prompts.write_meant if is_meant else prompts.write
     data = [
-        f"text: {json.dumps(bound(text, _MAX_TEXT), ensure_ascii=False)}",
+        f"text: {json.dumps(bound(str(call.args), _MAX_TEXT), ensure_ascii=False)}",
         f"request: {json.dumps(bound(context.request or '', _MAX_TEXT), ensure_ascii=False)}",
-        f"tools: {json.dumps(_tools(context), ensure_ascii=False, default=repr)}",
+        f"tools: {json.dumps(_schemas(tools), ensure_ascii=False, default=repr)}",
     ]
     prompt = [release(each, 20_000) for each in data]
+    shape = prompts.shape_meant if is_meant else prompts.shape
     for _ in range(rounds):
-        answer = await port.ask_json(prompts.write, "\n".join([*prompt, prompts.shape]))
-        if answer is not None and answer.get("call_is_meant") is False:
+        if not context.may_pay():
+            break
+        answer = await port.ask_json(write, "\n".join([*prompt, shape]))
+        says = True if is_meant else answer and answer.get("call_is_meant")
+        if says is False:
             return GiveUp("the model says that the text means no call")
-        problem = _problem(answer, prompts, context)
+        problem = prompts.no_call if says is not True else _problem(answer, prompts, tools)
         if problem is None and answer is not None:
-            return Changed(_changes(answer, text))
+            return Changed(_changes(answer, call))
         prompt += [f"you answered: {quote(answer, 1_000)}", problem or ""]
     return GiveUp("the model writes no call that fits")
 
 
-def _tools(context: RepairContext) -> JsonDict:
-    return {each.name: each.parameters for each in context.tools.values()}
+def _schemas(tools: Mapping[str, OfferedTool]) -> JsonDict:
+    return {each.name: each.parameters for each in tools.values()}
 
 
-def _problem(answer: JsonDict | None, prompts: Prompts, context: RepairContext) -> str | None:
+def _problem(
+    answer: JsonDict | None, prompts: Prompts, tools: Mapping[str, OfferedTool]
+) -> str | None:
     """Return what the model is told about its answer, or None where it is a call that fits."""
-    if answer is None or answer.get("call_is_meant") is not True:
+    if answer is None:
         return prompts.no_call
-    tool = context.tools.get(str(answer.get("name")))
+    tool = tools.get(str(answer.get("name")))
     if tool is None:
-        return prompts.no_tool.format(names=", ".join(context.tools))
+        return prompts.no_tool.format(names=", ".join(tools))
     args = answer.get("arguments")
     fits = isinstance(args, Mapping) and tool.slot.accepts(args)
     return None if fits else prompts.no_fit.format(name=tool.name)
 
 
-def _changes(answer: JsonDict, text: str) -> list[Change]:
-    parts = {"/name": ("", answer["name"]), ARGS: (text, answer["arguments"])}
+def _changes(answer: JsonDict, call: Call) -> list[Change]:
+    parts = {"/name": (call.name, answer["name"]), ARGS: (call.args, answer["arguments"])}
     return [
         Change(path, before, after, Safety.MODEL, "a model's answer")
         for path, (before, after) in parts.items()
+        if after != before
     ]

@@ -12,7 +12,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     if findings and context.handler_of(state) is not None:
         # Once for a call, whatever the number of its faults; the map's rungs follow.
         findings[0]["ladder"] = [RUNG, *findings[0]["ladder"]]
-    names = ("kind", "category", "rule", "ladder", "paths")
+    names = ("kind", "category", "rule", "ladder", "paths", "retry_after")
     note = {"findings": [{name: each.get(name) for name in names} for each in findings[:20]]}
     update: Update = {"findings": findings, "note": note}
     # What can pass by itself is retried first; the report judges what is left of it.

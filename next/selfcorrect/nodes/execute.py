@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from selfcorrect.context import RunContext
 from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import GraphSetupError, NotDone, ResultError
-from selfcorrect.limits import count
+from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (
     JSON,
     Call,
@@ -20,7 +20,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import check_call
-from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.state import CorrectionState, Update, stop_by, stop_run
 from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
@@ -57,6 +57,9 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
     # `retry` has checked this, but a deployment may have replaced that node.
     if len(state["attempts"]) >= context.limits.ceiling:
         return stop_run("attempts_exhausted", f"at most {context.limits.ceiling} executions")
+    # A model may have used the time up, and a tool that is begun and cut off leaves a doubt.
+    if why := check_bound(state["counts"], context.limits, "seconds"):
+        return stop_run("limit_reached", f"{why}.")
     return None
 
 
@@ -67,17 +70,18 @@ async def _call_tool(
     tool: ToolSpec,
     execution: "Execution | None" = None,
 ) -> Update:
-    started = context.clock.monotonic()
+    started, ending = context.clock.monotonic(), None
     try:
         is_async, args = context.is_async, context.arguments_for(state, call)
-        returned = await arun_tool(tool, args) if is_async else run_tool(tool, args)
+        left = context.limits.seconds and context.limits.seconds - state["counts"].get("seconds", 0)
+        returned = await arun_tool(tool, args, left) if is_async else run_tool(tool, args)
         value, has_receipt = _read(tool, returned, args)
     except GraphSetupError:
         raise
     except Exception as error:
         # A call that succeeds loads nothing of this.
         from selfcorrect.diagnosis.facts import finding_of
-        from selfcorrect.effects.failure import is_interrupt
+        from selfcorrect.effects.failure import ending_of, is_interrupt
 
         if is_interrupt(error):
             raise
@@ -85,6 +89,7 @@ async def _call_tool(
         context.live_part(state["run"]).errors.append(error)
         finding = finding_of(error)
         outcome = _outcome_of(error, finding, call, tool, context)
+        ending = ending_of(error)
     else:
         if has_receipt:
             return _finish(state, context, tool, started, value, execution)
@@ -97,6 +102,9 @@ async def _call_tool(
     text = bound(finding["text"], 1_000)
     attempt = _attempt(state, context, tool, started, outcome, execution, text)
     attempt["attempts"][-1] |= {"key": record.key, "doubt": record.doubt}
+    if ending is not None:
+        # Its reason says it all, and nothing is diagnosed.
+        return {"source": "tool", "findings": [], **attempt, **stop_by(ending)}
     return {"outcome": "failed", "source": "tool", "findings": [finding], **attempt}
 
 

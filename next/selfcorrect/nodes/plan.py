@@ -7,7 +7,7 @@ from typing import Any, Final
 from selfcorrect.context import RunContext
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import LimitReachedError, near_name
-from selfcorrect.limits import add_spending
+from selfcorrect.limits import add_spending, cost_of
 from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
 from selfcorrect.models.port import ModelPort
 from selfcorrect.pointer import ARGS, oversize
@@ -28,6 +28,9 @@ _NO_ANSWER: Final = (
 
 async def plan(state: CorrectionState, context: RunContext) -> Update:
     """Read the call strictly; whatever deviates becomes a finding."""
+    if state["stop"] is not None:
+        # An earlier walk has ended the call.
+        return {"outcome": "stopped", "current": state["call"]}
     if state.get("call") is not None:
         return _take(state["call"], state, context)
     if state.get("raw") is not None:
@@ -60,10 +63,15 @@ def found(source: str, findings: list[Finding]) -> Update:
 
 def is_forbidden(given: JsonObject) -> bool:
     """Say whether what came is no call, whatever it says: it was withheld, or none was allowed."""
-    reason, choice = str(given.get("finish_reason")).lower(), given.get("tool_choice")
+    return str(given.get("finish_reason")).lower() in _NO_ANSWER or choice_of(given) == "none"
+
+
+def choice_of(given: JsonObject) -> str:
+    """Return what the caller let the model do: `auto`, `none`, `required`, a tool's name, or ""."""
+    choice = given.get("tool_choice")
     # Some providers take the choice as an object.
-    said = choice.get("type") if isinstance(choice, Mapping) else choice
-    return reason in _NO_ANSWER or said == "none"
+    said = choice.get("mode") or choice.get("type") if isinstance(choice, Mapping) else choice
+    return str(said).lower() if said else ""
 
 
 def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
@@ -141,4 +149,6 @@ async def _ask_model(request: str, state: CorrectionState, context: RunContext) 
     except Exception as error:
         context.live_part(state["run"]).errors.append(error)
         update = stop_run("unavailable", f"The model failed: {type(error).__name__}.")
-    return update | {"counts": add_spending(state["counts"], spending)}
+    counts = add_spending(state["counts"], spending)
+    note = {**update.get("note", {}), "cost": cost_of(counts, state["counts"])}
+    return update | {"counts": counts, "note": note}

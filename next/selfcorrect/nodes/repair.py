@@ -6,12 +6,12 @@ others are asked one by one.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
 from typing import Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import RemoteError
 from selfcorrect.limits import add_spending, check_bound, count
 from selfcorrect.model import (
@@ -21,6 +21,7 @@ from selfcorrect.model import (
     Safety,
 )
 from selfcorrect.models.port import ModelPort
+from selfcorrect.nodes.plan import choice_of
 from selfcorrect.nodes.round import (
     NO_HELP,
     Round,
@@ -187,9 +188,10 @@ async def _try(rung: Rung, round_: Round) -> Round:
         index=state["given"].get("index"),
         attempts=len(state["attempts"]),
         model=ModelPort(context.model, spending) if context.model is not None else None,
-        port_of=partial(ModelPort, spending=spending),
+        spending=spending,
         error=_error(state, context),
         reader=context.read,
+        must_call=choice_of(state["given"]) not in ("", "auto", "none"),
     )
     started = context.clock.monotonic()
     try:
@@ -198,7 +200,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         answer = await answer if isawaitable(answer) else answer
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.
-        answer = GiveUp(f"it failed: {type(error).__name__}: {text_of(error)}")
+        answer = ending_of(error) or GiveUp(f"it failed: {type(error).__name__}: {text_of(error)}")
     counts = count(round_.counts, "per_strategy", key=rung.strategy)
     counts = add_spending(counts, spending)
     took = max(0.0, context.clock.monotonic() - started - spending.seconds)

@@ -11,6 +11,7 @@ from selfcorrect.errors import (
     ToolErrorTerminal,
     ToolExecutionError,
 )
+from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict
 from selfcorrect.state import CorrectionState, Update, seen
 
@@ -38,6 +39,10 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     report = _report(state, context)
     log_failure(report)
     if context.hooks is not None:
+        if report.reason == "escalated":
+            # An escalation is the answer of its tool.
+            args = state["current"].get("args", {})
+            context.hooks.tool_used(report.tool or "", args, report.for_model)
         context.hooks.failed(report.tool or "", report.to_json())
     if context.raises:
         errors = context.live_part(state["run"]).errors
@@ -83,7 +88,7 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         for_model,
         _advice(reason, name, state, context),
         name,
-        state["current"] or None,
+        _call(state["current"]),
         state["original"],
         state["findings"][:MAX_ITEMS],
         tried[:MAX_ITEMS],
@@ -95,7 +100,14 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         state["counts"],
         frame_of(next(reversed(context.live_part(state["run"]).errors), None)),
         stop.get("record") or (doubt.key if doubt else None),
+        cost_of(state["counts"]),
     )
+
+
+def _call(current: JsonDict) -> JsonDict | None:
+    """Return the call as it stands; a text that is no call stays the text."""
+    is_text = current and not current.get("name")
+    return {"raw": current.get("args")} if is_text else current or None
 
 
 def _advice(reason: str, name: str | None, state: CorrectionState, context: RunContext) -> str:

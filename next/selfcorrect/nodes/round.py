@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
-from selfcorrect.limits import count
+from selfcorrect.limits import cost_of, count
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -32,7 +32,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.pointer import apply
-from selfcorrect.state import IDLE, CorrectionState, Update, seen, stop_run
+from selfcorrect.state import IDLE, CorrectionState, Update, seen, stop_by, stop_run
 from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
 
@@ -124,13 +124,12 @@ def take(answer: Repair, rung: Rung, round_: Round) -> Round:
             return note(replace(round_, end=ends), rung, "answered")
         case Ask():
             return _ask(answer, rung, round_)
-        case Escalate(reason, severity):
-            ends = stop_run("escalated", bound(reason, 1_000), severity=str(severity).upper())
-            return note(replace(round_, end=ends), rung, "escalated", reason)
+        case Escalate(reason):
+            return note(replace(round_, end=stop_by(answer)), rung, "escalated", reason)
         case Terminal(reason):
             # A person who says no is no error of a terminal kind.
-            kind = "rejected" if rung.strategy == PERSON else "terminal_kind"
-            ends = stop_run(kind, bound(reason, 1_000))
+            is_person = rung.strategy == PERSON
+            ends = stop_run("rejected", bound(reason, 1_000)) if is_person else stop_by(answer)
             return note(replace(round_, end=ends), rung, "terminal", reason)
         case GiveUp(reason):
             return note(round_, rung, "gave_up", reason)
@@ -224,6 +223,8 @@ def update_of(round_: Round, state: CorrectionState) -> Update:
         "question": None if changes else round_.question,
         "note": {"tried": tried, "changes": changes},
     }
+    if (cost := cost_of(round_.counts, state["counts"]))["model_calls"]:
+        update["note"]["cost"] = cost
     if round_.end is not None:
         return update | round_.end
     if changes:

@@ -20,7 +20,8 @@ class Hooks:
     """Plain functions that are called as a run goes on. They never recover it, nor break it.
 
     Attributes:
-        on_tool_use: Called with name, arguments and result of each call that succeeds.
+        on_tool_use: Called with name, arguments and result of each call that succeeds; the result
+            of one that escalates is what the model reads.
         on_error: Called once for each call that fails, with its name and its report.
         on_threshold: Called once when a run has used much of a budget, with the budget's name,
             what is used, and the bound.
@@ -40,7 +41,7 @@ class Hooks:
             raise GraphSetupError(f"`threshold` must be above 0 and at most 1: {self.threshold!r}")
 
     def tool_used(self, name: str, args: JsonObject, result: JSON) -> None:
-        """Say that a call succeeded."""
+        """Say that a call was answered."""
         _call(self.on_tool_use, name, args, result)
 
     def failed(self, name: str, report: JsonDict) -> None:

@@ -128,7 +128,7 @@ def _key(name: str) -> str:
 
 
 def _write_message(requested: str, found: Sequence[str], available: Sequence[str]) -> str:
-    parts = [f"The tool {quote(requested, MAX_NAME)} does not exist."]
+    parts = [f"There is no tool named {quote(requested, MAX_NAME)}."]
     if found:
         names = (quote(name, MAX_NAME) for name in found[: 2 * MAX_SUGGESTIONS])
         parts.append(f"Did you mean {' or '.join(names)}?")

@@ -202,7 +202,8 @@ class Scanner:
             self.space()
             mark = self.peek()
             if mark not in (":", "="):
-                self.refuse(f"the key {key[:40]!r} has no value")
+                end = "" if mark else ": it is cut off"
+                self.refuse(f"the key {key[:40]!r} has no value{end}")
             self.skipped += ["colon"] * (mark == "=")
             self.at += 1
             self.put(made, key, self.value())

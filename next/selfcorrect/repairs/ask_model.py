@@ -22,26 +22,34 @@ class AskModel:
     Attributes:
         model: A model of the strategy's own; left out, the graph's.
         prompts: What the model is told.
-        rounds: How often it is asked for a call that cannot be read, and told what is wrong.
+        rounds: How often it is asked for a call that cannot be read, and told what is wrong; at
+            least once.
+
+    Raises:
+        ValueError: If there is no round.
     """
 
     model: Any = None
     prompts: Prompts = field(default_factory=Prompts)
     rounds: int = 3
 
+    def __post_init__(self) -> None:
+        if not self.rounds >= 1:
+            raise ValueError(f"rounds must be at least 1: {self.rounds!r}")
+
     async def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         port = context.model
         if self.model is not None:
             port = context.port_of(self.model)
         text: Any = call.args
-        if port is not None and not call.name and isinstance(text, str):
+        if port is not None and isinstance(text, str):
             from selfcorrect.models.call_writer import write_call
 
-            return await write_call(text, port, self.prompts, context, self.rounds)
+            return await write_call(call, port, self.prompts, context, self.rounds)
         named = islice(zip(diagnosis.params, diagnosis.paths, strict=True), _MOST)
         places = {name: path for name, path in named if keys_of(path)}
-        if port is None or not places:
-            return GiveUp("there is no model, or the error names no argument")
+        if port is None or not places or not context.may_pay():
+            return GiveUp("there is no model to ask, or the error names no argument")
         system = f"{self.prompts.repair} {self.prompts.answer.format(names=', '.join(places))}"
         answer = await port.ask_json(system, _prompt(call, diagnosis, context, places))
         changes = [

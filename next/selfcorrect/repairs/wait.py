@@ -1,7 +1,7 @@
 """wait: makes the same call again, later and later."""
 
 from dataclasses import dataclass
-from random import uniform
+from random import Random
 
 from selfcorrect.model import Call, Diagnosis, Repair, Wait
 from selfcorrect.protocols import RepairContext
@@ -12,17 +12,17 @@ class WaitAndRetry:
     """Wait with exponential backoff and full jitter; `Retry-After` is the least.
 
     Attributes:
-        seconds: The longest first wait.
-        factor: How much longer each next wait may be.
-        most: The longest wait of its own choice.
+        base: Seconds that the first wait takes at most; each next one may take twice as long.
+        cap: Seconds that no wait exceeds, but for what the service itself asks.
     """
 
-    seconds: float = 0.2
-    factor: float = 2.0
-    most: float = 30.0
+    base: float = 0.2
+    cap: float = 30.0
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        longest = min(self.most, self.seconds * self.factor ** max(0, context.attempts - 1))
+        longest = min(self.cap, self.base * 2.0 ** max(0, context.attempts - 1))
+        # In one process the same call waits alike, so that a run can be played again.
+        random = Random(hash(repr((call.name, call.args, context.attempts))))  # noqa: S311
         # Never zero: a service that is down gets no second call at once.
-        jitter = uniform(longest / 20, longest)  # noqa: S311 - nobody gains by guessing it
+        jitter = random.uniform(longest / 20, longest)
         return Wait(max(diagnosis.retry_after or 0.0, jitter))

@@ -16,7 +16,14 @@ from itertools import islice
 from threading import Thread
 from typing import Any, Final, TypeVar
 
-from selfcorrect.errors import GraphSetupError, NotDone, ResultError, ToolDefinitionError
+from selfcorrect.errors import (
+    Escalation,
+    GraphSetupError,
+    HardFailure,
+    NotDone,
+    ResultError,
+    ToolDefinitionError,
+)
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.text import text_of
 from selfcorrect.tools.spec import ToolSpec
@@ -60,13 +67,25 @@ def check_sync(tool: ToolSpec) -> None:
         raise _needs_async(tool)
 
 
-async def arun_tool(tool: ToolSpec, args: JsonObject) -> Any:
+async def arun_tool(tool: ToolSpec, args: JsonObject, left: float | None = None) -> Any:
     """Call a tool from async code; a sync tool runs in a thread.
+
+    Args:
+        tool: The tool.
+        args: Its arguments.
+        left: Seconds that the run has left.
 
     Raises:
         TimeoutError: If it gave no value in time; it may still act.
     """
-    return await (_answer(tool, args) if tool.timeout is None else _in_time(tool, args))
+    bound = asyncio.timeout(left)
+    try:
+        async with bound:
+            return await (_answer(tool, args) if tool.timeout is None else _in_time(tool, args))
+    except TimeoutError:
+        if not bound.expired():
+            raise
+        raise TimeoutError(f"{tool.name} gave no answer within the run's time") from None
 
 
 async def _answer(tool: ToolSpec, args: JsonObject) -> Any:
@@ -98,7 +117,7 @@ def _as_result() -> Iterator[None]:
     """Let errors of a value that is made late refuse nothing: the tool has returned."""
     try:
         yield
-    except NotDone:
+    except (NotDone, Escalation, HardFailure):
         raise
     except Exception as error:
         raise ResultError(f"the result cannot be read: {text_of(error)}") from error

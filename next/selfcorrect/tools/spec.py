@@ -246,7 +246,7 @@ def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> di
     """Return tools by name; a map's effects count for tools that declare none.
 
     Args:
-        tools: `ToolSpec`s, functions, LangChain tools, or schemas.
+        tools: `ToolSpec`s, functions, LangChain tools, schemas, or names of built-in tools.
         effects: Globs of names; the first that matches counts.
 
     Raises:
@@ -285,6 +285,12 @@ def _spec_of(item: Any) -> ToolSpec:
         return ToolSpec.from_langchain(item)
     if callable(item):
         return ToolSpec.from_function(item)
+    if isinstance(item, str):
+        from selfcorrect.tools.built_in import BUILT_IN
+
+        if item in BUILT_IN:
+            return ToolSpec.from_function(BUILT_IN[item])
+        raise ToolDefinitionError(unknown_name("built-in tool", item, BUILT_IN))
     raise ToolDefinitionError(
         f"not a tool: {item!r:.80}; give a function, a LangChain tool, a schema or a ToolSpec"
     )
