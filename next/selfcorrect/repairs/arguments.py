@@ -89,7 +89,7 @@ def repair_arguments(args: JSON, slot: Slot, allow: Allow, at: Sequence[str] = (
         at: The keys of the place.
 
     >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}})
-    >>> allow = Allow(frozenset({"convert-type"}))
+    >>> allow = Allow((PRIMITIVES["convert-type"],))
     >>> repair_arguments({"n": "5"}, slot, allow).args
     {'n': 5}
     """
