@@ -16,12 +16,13 @@ from langgraph.types import interrupt
 from selfcorrect.context import RunContext, run_sync
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.resuming import AGAIN
 from selfcorrect.routing import END, Table
 from selfcorrect.setup import Loop, Options, build_loop
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
 from selfcorrect.step import run_step
 
+AGAIN: Final = "selfcorrect_again"
+"""The key of a config by which a person says that what is in doubt is to be done again."""
 SCOPE: Final = "selfcorrect_scope"
 """The key of what stands in for a thread, where several graphs run for one purpose."""
 CHECKPOINTER: Final = "__pregel_checkpointer"

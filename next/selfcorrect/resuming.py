@@ -1,10 +1,9 @@
 """Takes a run up again where it was cut off, without doing anything twice."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-AGAIN: Final = "selfcorrect_again"
-"""The key of a config by which a person says that what is in doubt is to be done again."""
+from selfcorrect.graph import AGAIN
 
 
 def resume(

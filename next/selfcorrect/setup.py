@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, get_args, get_origin, get_type_hints
 
@@ -18,7 +19,6 @@ from selfcorrect.nodes.diagnose import diagnose
 from selfcorrect.nodes.execute import execute, unfit
 from selfcorrect.nodes.plan import plan
 from selfcorrect.nodes.retry import retry
-from selfcorrect.nodes.select_strategy import select_strategy
 from selfcorrect.nodes.validate import validate
 from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.safety import DEFAULT_CLASSES, SafetyPolicy
@@ -31,29 +31,25 @@ from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
 
 
-async def repair(state: CorrectionState, context: RunContext) -> Update:
-    """Load the node when a call first comes to it: a healthy one never does."""
-    from selfcorrect.nodes.repair import repair as node
+def _late(name: str) -> Node:
+    """Return a node that is imported when a call first comes to it: a healthy one never does."""
 
-    return await node(state, context)
+    async def node(state: CorrectionState, context: RunContext) -> Update:
+        found: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
+        return await found(state, context)  # type: ignore[no-any-return]
 
-
-async def report_failure(state: CorrectionState, context: RunContext) -> Update:
-    """Load the node when a run first fails."""
-    from selfcorrect.nodes.report_failure import report_failure as node
-
-    return await node(state, context)
+    return node
 
 
 SLOTS: Final[Mapping[str, tuple[str, Node]]] = {
     "planner": ("plan", plan),
     "executor": ("execute", execute),
     "diagnoser": ("diagnose", diagnose),
-    "selector": ("select_strategy", select_strategy),
-    "repairer": ("repair", repair),
+    "selector": ("select_strategy", _late("select_strategy")),
+    "repairer": ("repair", _late("repair")),
     "validator": ("validate", validate),
     "retrier": ("retry", retry),
-    "reporter": ("report_failure", report_failure),
+    "reporter": ("report_failure", _late("report_failure")),
 }
 """The built-in nodes, by the option that takes their place."""
 

@@ -16,8 +16,8 @@ from selfcorrect.agents.text_calls import UNREAD
 from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import ToolRun
 from selfcorrect.agents.turn import TURN, Turn, beside_calls
+from selfcorrect.graph import AGAIN
 from selfcorrect.model import JsonDict, JsonObject
-from selfcorrect.resuming import AGAIN
 from selfcorrect.walk import awalk, walk
 
 
