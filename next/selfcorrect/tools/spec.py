@@ -105,14 +105,17 @@ class ToolSpec:
 
     @cached_property
     def _slot(self) -> Slot:
+        found, why = None, ""
         try:
             found = Slot.of(_without_key(self.own or self.parameters))
             _ = found.validator  # compiles the schema
         except (ValueError, TypeError, RecursionError) as error:
-            why = find_fault(self.parameters) or f"{error!s:.400}"
+            # What is refused as too large is not looked through for faults.
+            why = (find_fault(self.parameters) if found else "") or f"{error!s:.400}"
+        if found is None or why:
             raise ToolDefinitionError(
                 f"tool {self.name!r}: the schema of its arguments is unusable: {why}"
-            ) from None
+            )
         return found
 
     @classmethod
