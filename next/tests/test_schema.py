@@ -498,3 +498,12 @@ def test_definitions_with_names_alike_stay_apart():
     assert tool.findings({"x0": 1, "x1": True, "x2": None, "x3": {"age": 1}, "x4": "any"}) == []
     wrong = tool.findings({"x0": True, "x1": None, "x2": 1, "x3": 1, "x4": "any"})
     assert [each["paths"] for each in wrong] == [[f"/args/x{at}"] for at in range(4)]
+
+
+def test_many_values_are_not_told_of_a_long_list():
+    listed = {"type": "string", "enum": [f"value {at}" for at in range(20_000)]}
+    tool = book(an_object(x={"type": "array", "items": listed}))
+    assert tool.findings({"x": ["wrong"]})[0]["code"] == "enum"
+    assert tool.is_valid({"x": ["value 7"] * 1_000})
+    (found,) = tool.findings({"x": ["wrong"] * 1_000})
+    assert (found["code"], "20000 allowed ones" in found["text"]) == ("too_large", True)

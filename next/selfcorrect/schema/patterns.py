@@ -30,15 +30,26 @@ def longest_text(schema: Mapping[str, Any]) -> int | None:
     return _MOST_WORK // most if most else None
 
 
+def longest_list(schema: Mapping[str, Any]) -> int:
+    """Return how many values the longest list of allowed ones has."""
+    lists = (each.get("enum") for each in _objects(schema))
+    return max((len(each) for each in lists if isinstance(each, list)), default=0)
+
+
 def _patterns(schema: Any) -> Iterator[str]:
+    for each in _objects(schema):
+        if isinstance(pattern := each.get("pattern"), str):
+            yield pattern
+        by_pattern = each.get("patternProperties")
+        yield from by_pattern if isinstance(by_pattern, Mapping) else ()
+
+
+def _objects(schema: Any) -> Iterator[Mapping[str, Any]]:
     todo = [schema]
     while todo:
         each = todo.pop()
         if isinstance(each, Mapping):
-            if isinstance(pattern := each.get("pattern"), str):
-                yield pattern
-            by_pattern = each.get("patternProperties")
-            yield from by_pattern if isinstance(by_pattern, Mapping) else ()
+            yield each
             todo += each.values()
         elif isinstance(each, list):
             todo += each

@@ -45,11 +45,11 @@ def compile_schema(schema: JsonObject, parts: int = 1) -> Validator:
 def _compile(schema: str, parts: int) -> Validator:
     import jsonschema_rs as library
 
-    plain, longest = loads(schema), None
-    if "pattern" in schema:
-        from selfcorrect.schema.patterns import longest_text
+    plain, longest, listed = loads(schema), None, 0
+    if "pattern" in schema or len(schema) > _LONG:
+        from selfcorrect.schema.patterns import longest_list, longest_text
 
-        longest = longest_text(plain)
+        longest, listed = longest_text(plain), longest_list(plain)
 
     def build(options: Any) -> Validator:
         made: Validator = library.validator_for(
@@ -59,7 +59,8 @@ def _compile(schema: str, parts: int) -> Validator:
             retriever=_refuse,
             pattern_options=options,
         )
-        return _Bounded(made, longest, parts) if longest or parts > _FEW else made
+        is_costly = longest or parts > _FEW or listed > _MANY
+        return _Bounded(made, longest, parts, listed) if is_costly else made
 
     try:
         return build(library.RegexOptions())
@@ -94,6 +95,7 @@ class _Bounded:
     whole: Validator
     longest: int | None
     parts: int
+    listed: int
 
     def is_valid(self, instance: Any) -> bool:
         if self.longest is not None:
@@ -103,6 +105,10 @@ class _Bounded:
     def iter_errors(self, instance: Any) -> Iterator[Any]:
         # What is wrong is told for each part, with the value.
         _check_length(instance, _MOST_TOLD // self.parts, "alternatives")
+        if self.listed > _MANY and _count_values(instance) > _MOST_TOLD // self.listed:
+            raise TooLargeError(
+                f"the arguments hold too many values for a list of {self.listed} allowed ones"
+            )
         return self.whole.iter_errors(instance)
 
 
@@ -114,9 +120,21 @@ def _check_length(instance: Any, longest: int, why: str) -> None:
         )
 
 
+def _count_values(instance: Any) -> int:
+    count, todo = 0, [instance]
+    while todo:
+        each = todo.pop()
+        count += 1
+        todo += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+    return count
+
+
 _FEW: Final = 10
+_MANY: Final = 1_000
+_LONG: Final = 10_000
+"""Parts, listed values and characters of a schema from which on they are looked at."""
 _MOST_TOLD: Final = 4_000_000
-"""Characters times parts of a place that are told of."""
+"""Characters times parts of a place, and values times listed ones, that are told of."""
 
 
 def _is_time(kind: type[datetime | time], text: str) -> bool:
