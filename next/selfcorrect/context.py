@@ -293,7 +293,11 @@ class RunContext:
         trusted = [state["original"], self.schema_of(new), given.get("request"), *said]
         for each in changes:
             by_rule = self.map.rule(each.rule).allow
-            why = self.safety.refusal(each, tool, by_rule)
+            safety = self.safety
+            if each.strategy == RUNG and self.map.policy.allow is None:
+                # Who gives a tool a fixer consents to what it answers.
+                safety = replace(safety, allow=safety.allow | {Safety.MODEL})
+            why = safety.refusal(each, tool, by_rule)
             if why is not None:
                 return why
             if each.safety is Safety.MODEL:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from selfcorrect.context import RunContext, SystemTime
 from selfcorrect.errors import GraphSetupError, unknown_name
-from selfcorrect.handlers import DEFAULTS, OnError
+from selfcorrect.handlers import OnError
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JsonObject, Safety
@@ -183,15 +183,11 @@ def _check_first(guard: Node) -> Node:
 
 def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> RunContext:
     loaded = _map(given.get("strategies"))
-    by_name = collect_tools(tools, loaded.effects)
-    # To pass a model is consent to its changes, and so is a handler, whose fixer may be one.
-    handlers = [given.get("on_error"), *(tool.on_error for tool in by_name.values())]
-    consents = "model" in given or any(handlers) or bool(DEFAULTS)
-    classes = DEFAULT_CLASSES | ({Safety.MODEL} if consents else set())
-    # Unless the map says which classes run.
+    # Passing a model is consent to its changes, unless the map says which classes run.
+    classes = DEFAULT_CLASSES | ({Safety.MODEL} if "model" in given else set())
     classes = classes if loaded.policy.allow is None else frozenset(loaded.policy.allow)
     return RunContext(
-        by_name,
+        collect_tools(tools, loaded.effects),
         loaded,
         _limits(given.get("limits", {}), loaded),
         SafetyPolicy(classes, tuple(loaded.policy.sensitive or ())),
