@@ -40,7 +40,15 @@ class Status(Exception):
 
 
 class OwnRetries(ScriptedModel):
-    max_retries: int = 2
+    max_retries: int | None = 2
+
+
+class ClientsRetries(ScriptedModel):
+    max_retries: int | None = None
+
+
+class NoRetries(ScriptedModel):
+    max_retries: int | None = 0
 
 
 def ask_graph(model, decide=None, is_async=False):
@@ -120,7 +128,8 @@ def waits(error, model=ScriptedModel):
 @pytest.mark.parametrize("error", PASSING, ids=repr)
 def test_a_request_that_failed_in_transport_is_sent_three_times(error):
     assert waits(error) == (3, [0.25, 0.5])
-    assert waits(error, OwnRetries) == (1, [])
+    assert waits(error, NoRetries) == (3, [0.25, 0.5])
+    assert waits(error, OwnRetries) == waits(error, ClientsRetries) == (1, [])
 
 
 @pytest.mark.parametrize("error", LASTING, ids=repr)

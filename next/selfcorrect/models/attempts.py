@@ -80,7 +80,8 @@ def _retries_itself(model: Any) -> bool:
     """Say whether a model's client sends requests again: ours would multiply with its own."""
     while hasattr(model, "bound"):
         model = model.bound
-    return bool(getattr(model, "max_retries", None))
+    # None leaves it to the client, whose default is not zero.
+    return getattr(model, "max_retries", 0) != 0
 
 
 def _wait_after(error: Exception, wait: float) -> float | None:
