@@ -87,6 +87,7 @@ RESIDUE = [
     ("<|constrain|>json", True),
     ("<|im_start|>", True),
     ("</tool_call>", True),
+    ("</arg_value>", True),
     ("()", True),
     ("</s>", True),
     ("<|note|>never", False),

@@ -24,7 +24,8 @@ _NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNOR
 _SPACE: Final = re.compile(r"\w+(?:[.:/]|(?<=[^_])__)(?=[^\W_]\w*\Z)")
 _RESIDUE: Final = re.compile(
     # Only behind the name of a part of a message stands another name: `<|channel|>commentary`.
-    rf"\(\)\Z|(?:<\|(?:channel|constrain)\|>\w{{0,40}}|{TAG.pattern})+\Z"
+    rf"\(\)\Z|(?:<\|(?:channel|constrain)\|>\w{{0,40}}"
+    rf"|</(?:arg_key|arg_value|parameter)>|{TAG.pattern})+\Z"
 )
 _PLACEHOLDER: Final = re.compile(
     r"[\W_]*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?[\W_]*", re.IGNORECASE
