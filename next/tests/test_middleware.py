@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass, field
-from itertools import product
 
 import pytest
 from langchain.agents import create_agent
@@ -171,7 +170,3 @@ def test_nothing_runs_that_another_stops_and_nothing_twice(name, form, first):
     assert sorted(answers) == sorted(calls) or (name == "unanswered" and set(answers) <= {*calls})
     # The agent's own turns: one with the call, one behind it; ours is one more at most.
     assert len(prompts) <= before + 3
-
-
-def test_the_table_is_whole():
-    assert len(list(product(OTHERS, FORMS, (True, False)))) == 192

@@ -1,0 +1,38 @@
+"""One call in every host: each gives what became of it, with the trail and, if any, the failure."""
+
+from langchain.agents import create_agent
+from langchain_core.messages import HumanMessage, ToolMessage
+from langgraph.graph import START, MessagesState, StateGraph
+
+from selfcorrect import SelfCorrection, build_graph
+from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
+from selfcorrect.testing import ScriptedModel, VirtualTime, play, tool_call
+
+
+def in_play(tools, name, args, **options):
+    return play(tools, {"call": {"name": name, "args": args}}, time=VirtualTime(), **options)
+
+
+def in_graph(tools, name, args, **options):
+    return build_graph(tools, **options).invoke({"call": {"name": name, "args": args}})
+
+
+def in_agent(tools, name, args, **options):
+    events = []
+    middleware = SelfCorrection(on_trail=events.append, **options)
+    model = ScriptedModel([tool_call(name, **args), "done", "done"])
+    create_agent(model, tools, middleware=[middleware]).invoke({"messages": [HumanMessage("go")]})
+    return events[0]
+
+
+def in_node(tools, name, args, **options):
+    events = []
+    node = SelfCorrectingToolNode(tools, on_trail=events.append, **options)
+    graph = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile()
+    answers = graph.invoke({"messages": [tool_call(name, **args)]})["messages"][1:]
+    assert [type(each) for each in answers] == [ToolMessage]
+    return events[0]
+
+
+IN_AGENTS = (in_agent, in_node)
+HOSTS = (in_play, in_graph, *IN_AGENTS)
