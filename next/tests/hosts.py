@@ -21,16 +21,22 @@ def in_agent(tools, name, args, **options):
     events = []
     middleware = SelfCorrection(on_trail=events.append, **options)
     model = ScriptedModel([tool_call(name, **args), "done", "done"])
-    create_agent(model, tools, middleware=[middleware]).invoke({"messages": [HumanMessage("go")]})
-    return events[0]
+    agent = create_agent(model, tools, middleware=[middleware])
+    return told(agent.invoke({"messages": [HumanMessage("go")]})["messages"], events)
 
 
 def in_node(tools, name, args, **options):
     events = []
     node = SelfCorrectingToolNode(tools, on_trail=events.append, **options)
     graph = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile()
-    answers = graph.invoke({"messages": [tool_call(name, **args)]})["messages"][1:]
-    assert [type(each) for each in answers] == [ToolMessage]
+    return told(graph.invoke({"messages": [tool_call(name, **args)]})["messages"], events)
+
+
+def told(messages, events):
+    """Return what the host tells of its one call, whose answer carries the same failure."""
+    (answer,) = [each for each in messages if isinstance(each, ToolMessage)]
+    assert "failure" not in events[0] or answer.artifact == events[0]["failure"]
+    assert "failure" not in events[0] or answer.text == events[0]["failure"]["for_model"]
     return events[0]
 
 
