@@ -1,7 +1,7 @@
-"""One call in every host: each gives what became of it, with the trail and, if any, the failure."""
+"""One call in every host: each says what became of it, with the trail and any failure."""
 
 from langchain.agents import create_agent
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from selfcorrect import SelfCorrection, build_graph
@@ -22,18 +22,18 @@ def in_agent(tools, name, args, **options):
     middleware = SelfCorrection(on_trail=events.append, **options)
     model = ScriptedModel([tool_call(name, **args), "done", "done"])
     agent = create_agent(model, tools, middleware=[middleware])
-    return told(agent.invoke({"messages": [HumanMessage("go")]})["messages"], events)
+    return report_of(agent.invoke({"messages": [HumanMessage("go")]})["messages"], events)
 
 
 def in_node(tools, name, args, **options):
     events = []
     node = SelfCorrectingToolNode(tools, on_trail=events.append, **options)
     graph = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile()
-    return told(graph.invoke({"messages": [tool_call(name, **args)]})["messages"], events)
+    return report_of(graph.invoke({"messages": [tool_call(name, **args)]})["messages"], events)
 
 
-def told(messages, events):
-    """Return what the host tells of its one call, whose answer carries the same failure."""
+def report_of(messages, events):
+    """Return what a host reports of its one call, whose answer carries the same failure."""
     (answer,) = [each for each in messages if isinstance(each, ToolMessage)]
     assert "failure" not in events[0] or answer.artifact == events[0]["failure"]
     assert "failure" not in events[0] or answer.text == events[0]["failure"]["for_model"]
@@ -42,3 +42,9 @@ def told(messages, events):
 
 IN_AGENTS = (in_agent, in_node)
 HOSTS = (in_play, in_graph, *IN_AGENTS)
+
+
+def malformed(name, text):
+    """Return a turn whose only call has arguments that are no JSON."""
+    call = {"name": name, "args": text, "id": "c1", "error": "", "type": "invalid_tool_call"}
+    return AIMessage("", invalid_tool_calls=[call])

@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from hosts import HOSTS, IN_AGENTS, in_graph
+from hosts import HOSTS, IN_AGENTS, in_graph, malformed
 from kit import Tool
 from langchain.agents import create_agent
 from langchain.agents.middleware import ToolRetryMiddleware
@@ -166,11 +166,6 @@ def test_another_handler_does_not_try_again(error, reason, detail, kind):
 # --- fixers ---
 
 
-def unreadable(name, text):
-    call = {"name": name, "args": text, "id": "c1", "error": "", "type": "invalid_tool_call"}
-    return AIMessage("", invalid_tool_calls=[call])
-
-
 def as_model(answer):
     return ScriptedModel([answer], again=True).bind_tools([escalate, throw_exception])
 
@@ -210,7 +205,7 @@ def test_a_fixer_calls_a_built_in_tool(fixer, answer, kind):
 
 
 def test_arguments_of_escalate_that_nobody_can_read_are_its_reason():
-    handler = on_error(execution_error=Fix(as_model(unreadable("escalate", "bad keys"))))
+    handler = on_error(execution_error=Fix(as_model(malformed("escalate", "bad keys"))))
     tool = Tool(RuntimeError("no"), on_error=handler)
     failure = play([tool.spec], {"call": {"name": "t", "args": {}}})["failure"]
     assert (failure["reason"], failure["detail"]) == ("escalated", "bad keys")

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 import pytest
+from hosts import malformed
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
@@ -27,17 +28,12 @@ THREAD = {"configurable": {"thread_id": "t"}, "recursion_limit": 100}
 ARGS = {"to": "ann", "amount": 5}
 
 
-def malformed(text):
-    wrong = {"name": "transfer", "args": text, "id": "c1", "error": "", "type": "invalid_tool_call"}
-    return AIMessage("", invalid_tool_calls=[wrong])
-
-
 FORMS = {
     "healthy": tool_call("transfer", "c1", **ARGS),
     "misspelt": tool_call("tranfser", "c1", **ARGS),
     "another case": tool_call("Transfer", "c1", **ARGS),
     "a prefix": tool_call("functions.transfer", "c1", **ARGS),
-    "malformed": malformed("{'to': 'ann', 'amount': 5,}"),
+    "malformed": malformed("transfer", "{'to': 'ann', 'amount': 5,}"),
     "a text": 'transfer(to="ann", amount=5)',
     "edited": tool_call("transfer", "c1", **ARGS),
     "lost": tool_call("transfer", "c1", **ARGS),

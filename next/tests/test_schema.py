@@ -24,8 +24,8 @@ PERSON = an_object("age", age=INTEGER)
 
 CASES = [
     *(
-        (an_object(x=schema), {"x": value}, "/args/x", *told)
-        for schema, value, *told in table("findings.txt", "x")
+        (an_object(x=schema), {"x": value}, "/args/x", *said)
+        for schema, value, *said in table("findings.txt", "x")
     ),
     (an_object("x"), {}, "/args/x", "required", "missing required argument `x`"),
     (an_object("a/b"), {}, "/args/a~1b", "required", "missing required argument `a/b`"),
