@@ -1,11 +1,32 @@
 """What the tests share: tools that fail as they are told, and runs in virtual time."""
 
+import json
+import re
+from pathlib import Path
+
 from selfcorrect import StrategyMap, ToolSpec
 from selfcorrect.testing import VirtualTime, play
 
 INTEGER = {"type": "integer"}
 TEXT = {"type": "string"}
 DATE = {"type": "string", "format": "date"}
+SECTION, COMMENT = re.compile(r"\[([a-z][^{}\"]*)\]"), re.compile("# [A-Z]")
+
+
+def sections(file):
+    """Return the lines of a data file by section, without its comments."""
+    found, rows = {}, []
+    for line in (Path(__file__).parent / "data" / file).read_text("utf-8").splitlines():
+        if named := SECTION.fullmatch(line):
+            rows = found.setdefault(named[1], [])
+        elif line and not COMMENT.match(line):
+            rows.append(line)
+    return found
+
+
+def table(file, section):
+    """Return the rows of a section whose lines are JSON."""
+    return [json.loads(row) for row in sections(file)[section]]
 
 
 class Answered(Exception):

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from operator import itemgetter
-from pathlib import Path
 from random import Random
 from typing import Any
 
-DATA = Path(__file__).parent / "data" / "corruptions.txt"
+from kit import INTEGER, TEXT, sections
+
 CHOICES = {
     "cabin": ["economy", "premium_economy", "business", "first"],
     "action": ["delete", "archive", "publish"],
@@ -20,22 +20,9 @@ CHOICES = {
 WORDS = tuple(
     "amber basil cedar delta ember grove harbor jade lotus maple onyx pearl river tulip".split()  # noqa: SIM905
 )
-TEXT = {"type": "string"}
-INTEGER = {"type": "integer"}
 
 
-def sections():
-    """Return the rows of the data file by section."""
-    found, rows = {}, []
-    for line in DATA.read_text("utf-8").splitlines():
-        if line.startswith("[") and line.endswith("]") and not {*line} & {*'{"'}:
-            rows = found.setdefault(line[1:-1], [])
-        elif not line.startswith("# "):
-            rows.append(line)
-    return found
-
-
-MORE = sections()
+MORE = sections("corruptions.txt")
 
 
 @dataclass(frozen=True)
@@ -65,11 +52,17 @@ def whole(*units, **schema):
     def forms(value):
         found = [each for name in units for each in spell(f"{name} +", value)]
         found += [f"{value:,}"] if value > 999 else []
+        found += [float(value)] if value < 2**53 else []
         named = {5: "five", 21: "twenty-one"}
-        return [*found, *([named[value]] if value in named else []), float(value), [value]]
+        return [
+            *found,
+            *([named[value]] if value in named else []),
+            *([float(value)] if value < 2**53 else []),
+            [value],
+        ]
 
     def make(r):
-        return r.choice([5, 21, 200, r.randint(1, 9), r.randint(10, 99_999)])
+        return r.choice([5, 21, 200, r.randint(1, 9), r.randint(10, 99_999), 2**53 + 1])
 
     return Place({**INTEGER, **schema}, make, forms, (*units, "word"))
 

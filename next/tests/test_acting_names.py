@@ -5,6 +5,7 @@ import string
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
+from kit import table
 from test_likeness import meant_keys, meant_tool, pairs, tool
 
 from selfcorrect import likeness, names
@@ -30,76 +31,18 @@ def test_no_name_is_taken_for_another_one(section):
     assert len(both) >= 120
 
 
-SPELLINGS = [
-    # two names, and whether one is the other in another spelling
-    ("book_flight", "bookFlight", True),
-    ("book_flight", "BOOK-FLIGHT", True),
-    ("set_line_2", "set-line-2", True),
-    ("v1_0_Fix", "V1-0_fix", True),
-    ("check_out", "checkout", True),
-    ("when_", "when", True),
-    ("set_v4", "set_v_4", False),
-    ("pay_1_5", "pay_1.5", False),
-    ("pay_1/5", "pay_1_5", False),
-    ("pay_1:5", "pay_15", False),
-    ("move_-5", "move_5", False),
-    ("scale_10\u00b2", "scale_102", False),
-    ("p\u0430y", "pay", False),
-    ("pay?", "pay", False),
-    ("pay", "pay!", False),
-    ("c#", "c", False),
-]
-
-
-@pytest.mark.parametrize(("one", "other", "is_same"), SPELLINGS)
+@pytest.mark.parametrize(("one", "other", "is_same"), table("names.txt", "spellings"))
 def test_a_separator_beside_a_digit_counts(one, other, is_same):
     assert (means(one, other), means(other, one)) == (is_same, is_same)
 
 
-RULES = [
-    # written, offered, whether a tool that acts and one that reads may be meant
-    ("send_mesage", "send_message", True, True),
-    ("sendMesage", "send_message", True, True),
-    ("send_massage", "send_message", False, False),
-    ("seend_message", "send_message", False, True),
-    ("send_messagee", "send_message", True, True),
-    ("send_messages", "send_message", False, False),
-    ("sned_message", "send_message", False, True),
-    ("send_messaeg", "send_message", False, True),
-    ("snd_msg", "send_message", False, False),
-    ("send_msg", "send_message", True, True),
-    ("send_msg_2", "send_message_2", False, True),
-    ("send_mesage_2", "send_message_2", False, True),
-    ("quanttiy_total", "quantity_total", True, True),
-    ("prce_total", "price_total", False, True),
-]
-
-
-@pytest.mark.parametrize(("written", "offered", "acts", "reads"), RULES)
+@pytest.mark.parametrize(("written", "offered", "acts", "reads"), table("names.txt", "rules"))
 def test_one_edit_inside_a_word_or_an_abbreviation(written, offered, acts, reads):
     assert means(written, offered) == acts
     assert (meant_tool(written, tool(offered, "read_only")) is not None) == reads
 
 
-RESIDUE = [
-    # what stands behind the name of a tool that acts, and whether it is a template's
-    ("<|channel|>commentary", True),
-    ("<|constrain|>json", True),
-    ("<|im_start|>", True),
-    ("</tool_call>", True),
-    ("</arg_value>", True),
-    ("()", True),
-    ("</s>", True),
-    ("<|note|>never", False),
-    ("<|cancel|>", False),
-    ("<|user|>", False),
-    ("</cancelled>", False),
-    ("<|im_end|>not", False),
-    ("(dry)", False),
-]
-
-
-@pytest.mark.parametrize(("residue", "is_form"), RESIDUE)
+@pytest.mark.parametrize(("residue", "is_form"), table("names.txt", "residue"))
 def test_only_the_residue_of_a_template_is_taken_off(residue, is_form):
     assert (meant_tool(f"pay{residue}", tool("pay"), tool("finish")) is not None) == is_form
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pytest
+from kit import Answered
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
 from langchain.tools import InjectedState, ToolRuntime
@@ -92,12 +93,6 @@ class Blanks:
         self.count = 0
 
 
-class Answered(Exception):
-    def __init__(self, status):
-        super().__init__(f"status {status}")
-        self.status_code = status
-
-
 def reads(function):
     function.metadata = {"effect": "read_only"}
     return function
@@ -107,6 +102,13 @@ def reads(function):
 def search(q: int) -> str:
     """Search."""
     return f"got {q}"
+
+
+@tool
+def say(call_id: Annotated[str, InjectedToolCallId]) -> Command:
+    """Say."""
+    said = ToolMessage("said", tool_call_id=call_id)
+    return Command(update={"messages": [said, HumanMessage("beside")]})
 
 
 def failing(error, name="fail", effect="read_only"):
@@ -239,15 +241,18 @@ def test_a_malformed_structured_answer_is_asked_for_again():
     assert "Weather" in texts(out["messages"])[0]
 
 
-def test_a_malformed_call_that_somebody_has_edited_runs_as_edited():
-    class Edits(AgentMiddleware):
-        def after_model(self, state, runtime):
-            turn = state["messages"][-1]
-            edited = [{**each, "args": {"q": 9}} for each in turn.tool_calls]
-            return {"messages": [turn.model_copy(update={"tool_calls": edited})]}
+class Edits(AgentMiddleware):
+    """A policy that changes the arguments of every call of a turn."""
 
-    out = play(make([calls(("search", '{"q": 3}x')), "done"], [search], before=[Edits()]))
-    assert texts(out) == ["got 9"]
+    def after_model(self, state, runtime):
+        turn = state["messages"][-1]
+        edited = [{**each, "args": {"q": 9}} for each in turn.tool_calls]
+        return {"messages": [turn.model_copy(update={"tool_calls": edited})]}
+
+
+@pytest.mark.parametrize("written", [calls(("search", '{"q": 3}x')), "search(q=3)"], ids=repr)
+def test_a_call_that_is_malformed_or_a_text_runs_as_somebody_behind_it_has_edited_it(written):
+    assert texts(play(make([written, "done"], [search], before=[Edits()]))) == ["got 9"]
 
 
 @both
@@ -535,16 +540,6 @@ def test_two_equal_calls_in_one_text_are_two_calls(is_async, name):
     assert (len(ran), len(answers(out))) == (2, 2)
 
 
-def test_a_call_in_a_text_is_looked_at_by_the_policy_of_a_person_behind_it():
-    class Edits(AgentMiddleware):
-        def after_model(self, state, runtime):
-            turn = state["messages"][-1]
-            edited = [{**each, "args": {"q": 9}} for each in turn.tool_calls]
-            return {"messages": [turn.model_copy(update={"tool_calls": edited})]}
-
-    assert texts(play(make([TAG, "done"], [search], before=[Edits()]))) == ["got 9"]
-
-
 NOT_READ = {
     "words around a tool that acts": f"I will pay.\n{PAYS}",
     "markup that cannot be read": '<tool_call>{"name": "pay", "arguments": {"q": 7, </tool_call>',
@@ -745,12 +740,6 @@ def test_a_terminal_kind_ends_the_agent_without_asking_its_model(is_async, optio
 
 
 def test_a_terminal_kind_ends_the_agent_whatever_its_siblings_add():
-    @tool
-    def say(call_id: Annotated[str, InjectedToolCallId]) -> Command:
-        """Say."""
-        said = ToolMessage("said", tool_call_id=call_id)
-        return Command(update={"messages": [said, HumanMessage("beside")]})
-
     fail, _ = failing(Answered(401))
     model = ScriptedModel([calls(("fail", {}), ("say", {}))], again=True)
     play(make(model, [fail, say], strategies="operator_safe"))
@@ -842,12 +831,6 @@ def test_injected_arguments_reach_the_tool_and_are_not_the_models(is_async):
 
 @both
 def test_commands_and_artifacts_pass_through(is_async):
-    @tool
-    def say(call_id: Annotated[str, InjectedToolCallId]) -> Command:
-        """Say."""
-        said = ToolMessage("said", tool_call_id=call_id)
-        return Command(update={"messages": [said, HumanMessage("beside")]})
-
     @tool(response_format="content_and_artifact")
     def draw() -> tuple[str, Any]:
         """Draw."""
@@ -857,17 +840,6 @@ def test_commands_and_artifacts_pass_through(is_async):
     assert texts(out) == ["said", "drawn"]
     assert answers(out)[1].artifact == {"pixels": 3}
     assert any(each.text == "beside" for each in out)
-
-
-def test_return_direct_ends_the_agent():
-    @tool(return_direct=True)
-    def direct(q: int) -> str:
-        """Answer."""
-        return f"direct {q}"
-
-    model = ScriptedModel([tool_call("direct", q="1"), "never"])
-    out = play(make(model, [direct]))
-    assert (out[-1].text, len(model.prompts)) == ("direct 1", 1)
 
 
 @both

@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from hosts import HOSTS, IN_AGENTS, in_graph, malformed
 from kit import Tool
 from langchain.agents import create_agent
 from langchain.agents.middleware import ToolRetryMiddleware
@@ -25,7 +26,6 @@ from selfcorrect import (
     repair_call,
 )
 from selfcorrect.errors import ToolExecutionError
-from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.policies import Hooks
 from selfcorrect.testing import ScriptedModel, aplay, play, tool_call
 from selfcorrect.tools.built_in import escalate, throw_exception
@@ -34,31 +34,10 @@ NAMES = ("escalate", "throw_exception")
 NO_REASON = "no reason was given"
 
 
-def in_graph(name, args, **options):
-    given = {"call": {"name": name, "args": args}}
-    return build_graph([Tool().spec, *NAMES], **options).invoke(given).get("failure")
+def failure_in(host, name, args, **options):
+    tools = [escalate, throw_exception] if host in IN_AGENTS else [Tool().spec, *NAMES]
+    return host(tools, name, args, **options)["failure"]
 
-
-def in_play(name, args, **options):
-    given = {"call": {"name": name, "args": args}}
-    return play([Tool().spec, *NAMES], given, **options).get("failure")
-
-
-def in_agent(name, args, **options):
-    model = ScriptedModel([tool_call(name, **args), "done"])
-    middleware = [SelfCorrection(**options)]
-    agent = create_agent(model, [escalate, throw_exception], middleware=middleware)
-    return agent.invoke({"messages": [("user", "go")]})["messages"][2].artifact
-
-
-def in_tool_node(name, args, **options):
-    node = SelfCorrectingToolNode([escalate, throw_exception], **options)
-    graph = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile()
-    return graph.invoke({"messages": [tool_call(name, **args)]})["messages"][-1].artifact
-
-
-HOSTS = (in_graph, in_play, in_agent, in_tool_node)
-IN_AGENTS = (in_agent, in_tool_node)
 
 ESCALATIONS = [
     ({"reason": "bad keys", "severity": "critical"}, "bad keys", "CRITICAL"),
@@ -74,7 +53,7 @@ ESCALATIONS = [
 @pytest.mark.parametrize(("host", "case"), [*product(HOSTS, ESCALATIONS)])
 def test_escalate_ends_the_call_with_its_reason(host, case):
     args, reason, severity = case
-    failure = host("escalate", args)
+    failure = failure_in(host, "escalate", args)
     assert (failure["reason"], failure["detail"]) == ("escalated", reason)
     assert failure["severity"] == severity
     for part in ("ERROR", "`escalate`", reason, severity, "Call again with corrected arguments"):
@@ -85,10 +64,10 @@ def test_escalate_ends_the_call_with_its_reason(host, case):
 def test_an_escalation_is_an_error_for_callers_and_an_answer_for_models(host):
     args = {"reason": "bad keys", "severity": "low"}
     if host in IN_AGENTS:
-        assert host("escalate", args, on_failure="raise")["reason"] == "escalated"
+        assert failure_in(host, "escalate", args, on_failure="raise")["reason"] == "escalated"
         return
     with pytest.raises(EscalationError, match="bad keys") as raised:
-        host("escalate", args, on_failure="raise")
+        failure_in(host, "escalate", args, on_failure="raise")
     assert raised.value.severity == "LOW"
 
 
@@ -100,16 +79,16 @@ def test_throw_exception_is_a_hard_failure_and_no_tool_use(host, case):
     args, reason = case
     uses = []
     hooks = Hooks(on_tool_use=lambda *use: uses.append(use))
-    assert host("throw_exception", args, hooks=hooks)["detail"] == reason
+    assert failure_in(host, "throw_exception", args, hooks=hooks)["detail"] == reason
     with pytest.raises(ToolExecutionError, match=reason):
-        host("throw_exception", args, hooks=hooks, on_failure="raise")
+        failure_in(host, "throw_exception", args, hooks=hooks, on_failure="raise")
     assert uses == []
 
 
 def test_an_escalation_is_the_answer_of_its_tool():
     uses = []
     hooks = Hooks(on_tool_use=lambda name, args, result: uses.append((name, args, result)))
-    failure = in_graph("escalate", {"reason": "bad keys"}, hooks=hooks)
+    failure = failure_in(in_graph, "escalate", {"reason": "bad keys"}, hooks=hooks)
     assert uses == [("escalate", {"reason": "bad keys"}, failure["for_model"])]
 
 
@@ -187,15 +166,6 @@ def test_another_handler_does_not_try_again(error, reason, detail, kind):
 # --- fixers ---
 
 
-def message(name, **args):
-    return tool_call(name, **args)
-
-
-def unreadable(name, text):
-    call = {"name": name, "args": text, "id": "c1", "error": "", "type": "invalid_tool_call"}
-    return AIMessage("", invalid_tool_calls=[call])
-
-
 def as_model(answer):
     return ScriptedModel([answer], again=True).bind_tools([escalate, throw_exception])
 
@@ -215,9 +185,9 @@ def as_agent(answer):
 
 FIXERS = (as_model, as_runnable, as_graph, as_agent)
 ANSWERS = [
-    (message("escalate", reason="bad keys", severity="low"), "escalated", "bad keys", "LOW"),
-    (message("escalate"), "escalated", NO_REASON, "HIGH"),
-    (message("throw_exception", reason="binary"), "terminal_kind", "binary", None),
+    (tool_call("escalate", reason="bad keys", severity="low"), "escalated", "bad keys", "LOW"),
+    (tool_call("escalate"), "escalated", NO_REASON, "HIGH"),
+    (tool_call("throw_exception", reason="binary"), "terminal_kind", "binary", None),
 ]
 
 
@@ -235,13 +205,13 @@ def test_a_fixer_calls_a_built_in_tool(fixer, answer, kind):
 
 
 def test_arguments_of_escalate_that_nobody_can_read_are_its_reason():
-    handler = on_error(execution_error=Fix(as_model(unreadable("escalate", "bad keys"))))
+    handler = on_error(execution_error=Fix(as_model(malformed("escalate", "bad keys"))))
     tool = Tool(RuntimeError("no"), on_error=handler)
     failure = play([tool.spec], {"call": {"name": "t", "args": {}}})["failure"]
     assert (failure["reason"], failure["detail"]) == ("escalated", "bad keys")
 
 
-@pytest.mark.parametrize("answer", [message("search", q=1), AIMessage(""), AIMessage("  ")])
+@pytest.mark.parametrize("answer", [tool_call("search", q=1), AIMessage(""), AIMessage("  ")])
 def test_an_answer_without_a_value_is_no_result_and_consumes_a_retry(answer):
     model = as_model(answer)
     tool = Tool(RuntimeError("no"), on_error=on_error(execution_error=Fix(model, retries=2)))
@@ -273,7 +243,7 @@ def test_in_async_code_a_model_is_asked_by_its_async_method():
         def invoke(self, *args, **options):
             raise AssertionError("it blocks")
 
-    model = OnlyAsync([message("escalate", reason="bad keys")])
+    model = OnlyAsync([tool_call("escalate", reason="bad keys")])
     tool = Tool(RuntimeError("no"), on_error=on_error(execution_error=Fix(model)))
     out = asyncio.run(aplay([tool.spec], {"call": {"name": "t", "args": {}}}))
     assert out["failure"]["reason"] == "escalated"

@@ -7,11 +7,12 @@ from functools import cache
 from importlib import import_module
 
 import pytest
-from corrupt import CHANGES, make_trials, offer
+from corrupt import CHANGES, NAME, make_trials, offer
 
 from selfcorrect import Mender
 from selfcorrect.likeness import typos
-from selfcorrect.model import Safety
+from selfcorrect.model import Call, Safety
+from selfcorrect.pointer import apply
 from selfcorrect.values.reading import Reading
 
 TRIALS = 850
@@ -34,9 +35,15 @@ def mender(at):
 def is_read(at):
     """Say whether the valid call of a trial is ready to run, and as what it means."""
     form = trials()[at].form
-    found = mender(at).call(form.written).ready
-    assert form.is_true(found), (form, found)
-    return bool(found)
+    # What fits is left alone.
+    assert mender(at).call({"name": NAME, "args": form.faithful[0]}).changes == ()
+    found = mender(at).call(form.written)
+    assert form.is_true(found.ready), (form, found)
+    if found.ready and isinstance(form.written, dict) and "args" in form.written:
+        # What is reported is what was done.
+        done = apply(Call(form.written["name"], form.written["args"]), found.changes)
+        assert (done.name, done.args) == (found.ready[0].name, found.ready[0].args)
+    return bool(found.ready)
 
 
 def test_another_spelling_of_a_valid_call_runs_as_the_same_call():

@@ -1,25 +1,14 @@
 """One rule in every host: `play`, a graph, an agent and a tool node say the same of a tool."""
 
 import pytest
-from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.tools import StructuredTool, ToolException
-from langgraph.graph import START, MessagesState, StateGraph
+from hosts import HOSTS
+from kit import Answered
+from langchain_core.tools import ToolException
 
-from selfcorrect import NotDone, Retry, SelfCorrection, ToolSpec, build_graph, on_error
-from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
+from selfcorrect import NotDone, Retry, on_error
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.testing import ScriptedModel, VirtualTime, play, tool_call
 
 CALL = {"to": "ann", "note": "error"}
-
-
-class Answered(Exception):
-    """What a client raises for a status."""
-
-    def __init__(self, status):
-        super().__init__("a text of no weight")
-        self.status_code = status
 
 
 class Declined(Exception):
@@ -73,53 +62,17 @@ def book_of(end, metadata):
     return book
 
 
-def did(trail):
+def did(host, book, **options):
+    """Return what the executions of a call did, one after the other."""
+    trail = host([book], "book", CALL, **options)["trail"]
     return [event["did"] for event in trail if "did" in event]
-
-
-def in_play(book, options):
-    spec = ToolSpec.from_function(book)
-    return did(
-        play([spec], {"call": {"name": "book", "args": CALL}}, time=VirtualTime(), **options)[
-            "trail"
-        ]
-    )
-
-
-def in_graph(book, options):
-    graph = build_graph([ToolSpec.from_function(book)], **options)
-    return did(graph.invoke({"call": {"name": "book", "args": CALL}})["trail"])
-
-
-def in_agent(book, options):
-    events = []
-    middleware = SelfCorrection(on_trail=events.append, **options)
-    tool = StructuredTool.from_function(book, metadata=book.metadata)
-    model = ScriptedModel([tool_call("book", **CALL), "done", "done"])
-    agent = create_agent(model, [tool], middleware=[middleware])
-    agent.invoke({"messages": [HumanMessage("book")]})
-    return did(events[0]["trail"])
-
-
-def in_node(book, options):
-    events = []
-    tool = StructuredTool.from_function(book, metadata=book.metadata)
-    node = SelfCorrectingToolNode([tool], on_trail=events.append, **options)
-    graph = StateGraph(MessagesState).add_node("tools", node).add_edge(START, "tools").compile()
-    turn = AIMessage("", tool_calls=[{"name": "book", "args": CALL, "id": "c1"}])
-    answers = graph.invoke({"messages": [turn]})["messages"][1:]
-    assert [type(each) for each in answers] == [ToolMessage]
-    return did(events[0]["trail"])
-
-
-HOSTS = (in_play, in_graph, in_agent, in_node)
 
 
 @pytest.mark.parametrize("effect", EFFECTS)
 @pytest.mark.parametrize("end", ENDS)
 def test_an_execution_has_one_outcome_in_every_host(end, effect):
     limits = {"attempts": 1}
-    found = [host(book_of(ENDS[end], EFFECTS[effect]), {"limits": limits}) for host in HOSTS]
+    found = [did(host, book_of(ENDS[end], EFFECTS[effect]), limits=limits) for host in HOSTS]
     assert found[0]
     assert found.count(found[0]) == len(HOSTS), found
 
@@ -129,7 +82,7 @@ def test_an_execution_has_one_outcome_in_every_host(end, effect):
 def test_a_handler_means_the_same_in_every_host(end, decision):
     handler = on_error(execution_error=lambda _: decision)
     found = [
-        host(book_of(end, {"effect": "mutating"}), {"on_error": handler, "ledger": MemoryLedger()})
+        did(host, book_of(end, {"effect": "mutating"}), on_error=handler, ledger=MemoryLedger())
         for host in HOSTS
     ]
     assert len(found[0]) == (3 if decision.even_if_lost or isinstance(end, ValueError) else 1)

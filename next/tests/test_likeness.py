@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
+from kit import sections, table
 
 from selfcorrect import Safety, ToolSpec
 from selfcorrect.likeness import OTHER, SAME, difference
@@ -18,17 +19,12 @@ from selfcorrect.repairs.keys import match_keys
 from selfcorrect.repairs.tools import match_tool
 from selfcorrect.schema.slot import Slot
 
-HERE = Path(__file__).parent
 QUICK = settings(max_examples=800, deadline=None, derandomize=True)
 
 
 def pairs(file, section):
     """Return the pairs of one section of a data file."""
-    lines = (HERE / "data" / file).read_text("utf-8").splitlines()
-    start = lines.index(f"[{section}]") + 1
-    ends = [at for at, line in enumerate(lines) if line.startswith("[") and at > start]
-    rows = lines[start : min(ends, default=len(lines))]
-    return [tuple(pair.split("/")) for row in rows for pair in row.split()]
+    return [tuple(pair.split("/")) for row in sections(file)[section] for pair in row.split()]
 
 
 def tool(name, effect=None, description="", *arguments):
@@ -90,43 +86,7 @@ def test_slips_are_found():
     assert total >= 150
 
 
-TOOLS = [
-    # written, offered, what is meant
-    ("sendEmail", ["send_email"], "send_email", "exact"),
-    ("SEND-EMAIL", ["send_email"], "send_email", "exact"),
-    ("functions.send_email", ["send_email"], "send_email", "exact"),
-    ("default_api:send_email", ["send_email"], "send_email", "exact"),
-    ("'send_email'", ["send_email"], "send_email", "exact"),
-    ("send_email<|channel|>commentary", ["send_email"], "send_email", "exact"),
-    ("send_emial", ["send_email"], "send_email", "inferred"),
-    ("send_email", ["sendEmail", "SendEmail"], None, None),
-    ("send_email", ["mail.send_email", "mail.read"], "mail.send_email", "inferred"),
-    ("send_email", ["mail__send_email"], "mail__send_email", "inferred"),
-    ("send_email", ["evil.send_email", "good.read"], None, None),
-    ("send_email", ["evil__send_email", "read"], None, None),
-    ("send_email", ["evil.send_email", "mail.send_email"], None, None),
-    ("evil.send_email", ["send_email"], None, None),
-    ("good.send_emial", ["evil.send_email"], None, None),
-    ("sned_email", ["evil_send_email"], None, None),
-    ("mailre.send_email", ["mailer.send_email"], None, None),
-    ("!send_email", ["send_email"], None, None),
-    ("send_email?", ["send_email"], None, None),
-    ("-send_email", ["send_email"], None, None),
-    ("// send_email", ["send_email"], None, None),
-    ("\uff01send_email", ["send_email"], None, None),
-    ("send\u200b_email", ["send_email"], None, None),
-    ("send_email but not yet", ["send_email"], None, None),
-    ("send_email<|note|>not now", ["send_email"], None, None),
-    ("send_emails", ["send_email"], None, None),
-    ("send_email_2", ["send_email_3"], None, None),
-    ("send", ["send_email"], None, None),
-    ("cancel_call", ["cancel"], None, None),
-    ("Stra\u00dfe", ["strasse"], None, None),
-    ("tool", ["send_email"], None, None),
-    ("func1", ["send_email"], None, None),
-    ("", ["send_email"], None, None),
-    ("x" * 1_000_000, ["x" * 999_999], None, None),
-]
+TOOLS = [*table("names.txt", "tools"), ("x" * 1_000_000, ["x" * 999_999], None, None)]
 
 
 @pytest.mark.parametrize(("written", "offered", "name", "safety"), TOOLS)
@@ -174,42 +134,9 @@ def test_noise_needs_arguments_that_fit():
     assert meant_tool("search_itunes", noisy, args={"name": "x"}) is None
 
 
-KEYS = [
-    # unknown keys, free arguments, whether the tool acts, required ones, what they mean
-    (["departureDate"], ["departure_date"], True, [], {"departureDate": "departure_date"}),
-    (["params.date", "--to"], ["date", "to"], True, [], {"params.date": "date", "--to": "to"}),
-    (["depature_date"], ["departure_date", "date"], True, [], {"depature_date": "departure_date"}),
-    (["passenger_nme"], ["passenger_name"], True, [], {}),
-    (["passenger_nme"], ["passenger_name"], False, [], {"passenger_nme": "passenger_name"}),
-    (["Date", "DATE"], ["date"], False, ["date"], {}),
-    (["date"], ["departure_date", "name"], False, ["departure_date"], {}),
-    (["date"], ["departure_date", "name"], True, ["departure_date"], {}),
-    (["date"], ["departure_date", "return_date"], False, ["departure_date", "return_date"], {}),
-    (["run"], ["dry_run"], False, ["dry_run"], {}),
-    (["query_id"], ["query"], False, ["query"], {}),
-    (["city"], ["cities"], False, [], {"city": "cities"}),
-    (["city"], ["cities"], True, [], {}),
-    (["grades"], ["gradeDict"], False, ["gradeDict"], {"grades": "gradeDict"}),
-    (["grades"], ["gradeDict"], True, ["gradeDict"], {}),
-    (["title"], ["title_str"], False, [], {"title": "title_str"}),
-    (["title"], ["title_str"], True, [], {}),
-    (["params_city"], ["city"], True, [], {"params_city": "city"}),
-    (["date"], ["start_date", "end_date"], False, ["start_date"], {}),
-    (["arg1"], ["query"], True, ["query"], {}),
-    (["resource"], ["reIsouXrce"], False, [], {"resource": "reIsouXrce"}),
-    (["resource"], ["reIsouXrce"], True, [], {}),
-    (["resource", "note"], ["reIsouXrce"], False, [], {}),
-    (["resource"], ["reIsouXrce", "size"], False, ["size"], {}),
-    (["usd_to_eur"], ["eur_to_usd"], False, ["eur_to_usd"], {}),
-    (["enclude"], ["include", "exclude"], False, [], {}),
-    (["enclude"], ["exclude"], False, [], {"enclude": "exclude"}),
-    (["amount?"], ["amount"], False, ["amount"], {}),
-    (["-amount"], ["amount"], False, ["amount"], {}),
-    (["unless approved by ann"], ["approved_by"], False, ["approved_by"], {}),
-]
-
-
-@pytest.mark.parametrize(("written", "free", "acts", "required", "names"), KEYS)
+@pytest.mark.parametrize(
+    ("written", "free", "acts", "required", "names"), table("names.txt", "keys")
+)
 def test_keys_mean_arguments(written, free, acts, required, names):
     assert meant_keys(written, free, acts, required).names == names
 

@@ -60,15 +60,9 @@ def test_a_repaired_call_takes_every_node_once():
     assert (change["before"], change["after"]) == ("Oct 26, 2026", "2026-10-26")
 
 
+# Which values and names are repaired, and which are not, stands in `data/values.txt` and the like.
 REPAIRS = [
     ({"q": INTEGER}, {"q": "5"}, {"q": 5}),
-    ({"q": INTEGER}, {"q": 5.0}, {"q": 5}),
-    ({"q": {"type": "boolean"}}, {"q": "true"}, {"q": True}),
-    ({"q": {"type": "array", "items": TEXT}}, {"q": "a"}, {"q": ["a"]}),
-    ({"q": {"type": "array", "items": INTEGER}}, {"q": "[1, 2]"}, {"q": [1, 2]}),
-    ({"q": {"enum": ["economy", "business"]}}, {"q": "Business class"}, {"q": "business"}),
-    ({"q": DATE}, {"q": "2026/10/26"}, {"q": "2026-10-26"}),
-    ({"first_name": TEXT}, {"firstName": "ann"}, {"first_name": "ann"}),
     ({"passenger": TEXT}, {"pasenger": "ann"}, {"passenger": "ann"}),
     ({"q": INTEGER, "d": DATE}, {"q": "2", "d": "26 October 2026"}, {"q": 2, "d": "2026-10-26"}),
     ({"q": {**INTEGER, "maximum": 50}}, {"q": 500}, {"q": 50}),
@@ -85,14 +79,9 @@ def test_rules_repair_without_a_model(schema, args, want):
 
 REFUSED = [
     ({"q": INTEGER}, {"q": 2.5}),
-    ({"q": INTEGER}, {"q": "2.5"}),
-    ({"q": INTEGER}, {"q": True}),
     ({"q": INTEGER}, {"q": "many"}),
     ({"q": INTEGER}, {"q": "9" * 400}),
     ({"q": DATE}, {"q": "03/04/2026"}),
-    ({"q": DATE}, {"q": "2026-02-31"}),
-    ({"q": {"enum": ["read", "real"]}}, {"q": "rea"}),
-    ({"q": {"enum": ["economy", "business"]}}, {"q": "not business"}),
     ({"q": {**INTEGER, "maximum": 50}}, {"q": 500}),
     ({"q": INTEGER}, {"q": 1, "unless approved by ann": ""}),
     ({"to": TEXT, "amount": INTEGER}, {"to": "ann", "refund": {"amount": 5}}),

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
+from kit import table
 
 from selfcorrect.errors import MapError
 from selfcorrect.limits import Limits
@@ -31,34 +32,9 @@ def default():
     return StrategyMap.load()
 
 
-SEED = [
-    # text, status, code, kind, category, params, ladder holds in this order
-    ("Invalid date format for 'departure_date'", 400, None, "validation", "format_date",
-     ["departure_date"], ["format-date"]),
-    ("Missing required parameter 'passengers'", 400, None, "validation", "missing_param",
-     ["passengers"], ["default-value", "ask-model"]),
-    ("Value for 'passengers' must be >= 1", 400, None, "validation", "range",
-     ["passengers"], ["clamp"]),
-    ("Value for 'class' must be one of ['economy', 'business']", 400, None, "validation", "enum",
-     ["class"], ["correct-enum", "ask-model"]),
-    ("Flight for given route not found", 404, None, "not_found", "business_rule",
-     ["origin", "destination", "departure_date"], ["adjust-date", "ask-model"]),
-    ("Invalid API Key", 401, None, "auth", "none", [], ["give-up"]),
-    ("Invalid API Key", None, None, "auth", "none", [], ["give-up"]),
-    ("Unauthorized", None, None, "auth", "none", [], ["give-up"]),
-    ("Internal Server Error", 500, None, "transient", "none", [], ["wait"]),
-    ("Internal Server Error", None, None, "transient", "none", [], ["wait"]),
-    ("Parameter 'n' has invalid type string", None, "VALIDATION_ERROR", "validation", "wrong_type",
-     ["n"], ["convert-type"]),
-    ("Parameter 'tel' does not match pattern ^x", None, "VALIDATION_ERROR", "validation",
-     "format_pattern", ["tel"], ["ask-model"]),
-    ("Request failed", None, "VALIDATION_ERROR", "validation", "none", [], ["ask-model"]),
-    ("400 Bad Request", None, None, "validation", "none", [], ["ask-model"]),
-    ("400 Bad Request", 400, None, "validation", "none", [], ["ask-model"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "status", "code", "kind", "category", "params", "rungs"), SEED)
+@pytest.mark.parametrize(
+    ("text", "status", "code", "kind", "category", "params", "rungs"), table("map.txt", "seed")
+)
 def test_each_row_of_the_first_table_is_a_rule(
     default, text, status, code, kind, category, params, rungs
 ):
@@ -79,23 +55,9 @@ def test_the_first_table_says_which_rule_is_tried_first(default):
         assert {default.rule(f"default/{each}").priority for each in ids} == {priority}
 
 
-STATUSES = {
-    "timeout": [408, 504],
-    "transient": [425, 500, 502, 503, 529, "08006", "40001"],
-    "permanent": [405, 406, 451, 501, 505, 418, 421],
-    "rate_limit": [429],
-    "validation": [400, 413, 414, 415, 416, 422, 428, "22P02", "23502", "42601"],
-    "quota": [402, 507],
-    "auth": [401, 403, 407, 511, "42501"],
-    "not_found": [404, 410, "404", "42P01"],
-    "conflict": [409, 412, 423, "23505"],
-    "cancelled": [499],
-    "internal": [None, 302, 999],
-}
-
-
 @pytest.mark.parametrize(
-    ("status", "kind"), [(status, kind) for kind, each in STATUSES.items() for status in each]
+    ("status", "kind"),
+    [(status, kind) for kind, each in table("map.txt", "statuses") for status in each],
 )
 def test_a_status_alone_says_the_kind(default, status, kind):
     assert default.diagnose(error("went wrong", status=status))["kind"] == kind
@@ -109,22 +71,8 @@ def test_a_used_up_budget_is_no_rate_limit(default, text, code):
     assert default.diagnose(error(text, status=429, code=code))["kind"] == "quota"
 
 
-CODES = {
-    "auth": ["EACCES", "AccessDeniedException", "UNAUTHENTICATED"],
-    "quota": ["insufficient_quota", "ENOSPC"],
-    "rate_limit": ["ThrottlingException", "rate_limit_exceeded"],
-    "timeout": ["ETIMEDOUT", "-32001"],
-    "transient": ["ECONNRESET", "overloaded_error"],
-    "not_found": ["ENOENT", "NoSuchBucket"],
-    "conflict": ["EEXIST", "EntityAlreadyExists"],
-    "permanent": ["-32601"],
-    "validation": ["VALIDATION_ERROR", "-32602"],
-    "internal": ["SOMETHING_ELSE"],
-}
-
-
 @pytest.mark.parametrize(
-    ("code", "kind"), [(code, kind) for kind, each in CODES.items() for code in each]
+    ("code", "kind"), [(code, kind) for kind, each in table("map.txt", "codes") for code in each]
 )
 def test_a_code_alone_says_the_kind(default, code, kind):
     assert default.diagnose(error("went wrong", code=code))["kind"] == kind
@@ -161,29 +109,7 @@ def test_a_certificate_is_permanent_and_dns_is_transient(default):
     assert default.diagnose(error("x", "httpx.ConnectError"))["kind"] == "transient"
 
 
-OWN = [
-    ("InvalidArgs", "required", "validation", "missing_param", "unwrap-arguments"),
-    ("InvalidArgs", "additionalProperties", "validation", "extra_param", "unwrap-arguments"),
-    ("InvalidArgs", "type", "validation", "wrong_type", "drop-null"),
-    ("InvalidArgs", "enum", "validation", "enum", "drop-null"),
-    ("InvalidArgs", "const", "validation", "enum", "drop-null"),
-    ("InvalidArgs", "minimum", "validation", "range", "convert-type"),
-    ("InvalidArgs", "maxLength", "validation", "length", "split-list"),
-    ("InvalidArgs", "pattern", "validation", "format_pattern", "drop-null"),
-    ("InvalidArgs", "format.date", "validation", "format_date", "drop-null"),
-    ("InvalidArgs", "format.date-time", "validation", "format_date", "drop-null"),
-    ("InvalidArgs", "format.email", "validation", "format_other", "drop-null"),
-    ("InvalidArgs", "anythingElse", "validation", "none", "convert-type"),
-    ("UnknownTool", "unknown_tool", "not_found", "unknown_tool", "rename-tool"),
-    ("MalformedCall", "malformed_json", "validation", "malformed_json", "fix-json"),
-    ("MalformedCall", "cut", "validation", "malformed_json", "give-up"),
-    ("MalformedCall", "no_call", "validation", "malformed_json", "give-up"),
-    ("MalformedCall", "several_calls", "validation", "malformed_json", "give-up"),
-    ("HeldCall", "equal_calls", "conflict", "duplicate", "ask-human"),
-]
-
-
-@pytest.mark.parametrize(("kind_of", "code", "kind", "category", "first"), OWN)
+@pytest.mark.parametrize(("kind_of", "code", "kind", "category", "first"), table("map.txt", "own"))
 def test_what_the_library_finds_has_a_rule(default, kind_of, code, kind, category, first):
     finding = own_finding(kind_of, code, "`x` must be an integer", "/args/x")
     found = default.diagnose(finding)
@@ -236,33 +162,9 @@ def test_strict_differs_in_its_policy_only(default):
 # --- conditions ----------------------------------------------------------------------------------
 
 BOOM = error("boom 7", "httpx.HTTPStatusError", "httpx.HTTPError", status=503, code="NO_SEAT")
-CONDITIONS = [
-    ({}, True),
-    ({"tool": "book_*"}, True),
-    ({"tool": ["search_*", "book_flight"]}, True),
-    ({"tool": "search_*"}, False),
-    ({"error": "HTTPError"}, True),
-    ({"error": "httpx.HTTPError"}, True),
-    ({"error": "Error"}, False),
-    ({"error": "x.HTTPError"}, False),
-    ({"status": 503}, True),
-    ({"status": "503"}, True),
-    ({"status": ["4xx", "5xx"]}, True),
-    ({"status": "4xx"}, False),
-    ({"code": "NO_SEAT"}, True),
-    ({"code": "NO_*"}, True),
-    ({"code": "NO"}, False),
-    ({"match": r"^boom \d$"}, True),
-    ({"match": "^seven$"}, False),
-    ({"retry_after": False}, True),
-    ({"retry_after": True}, False),
-    ({"status": 503, "match": "boom", "code": "NO_SEAT", "error": "HTTPError"}, True),
-    ({"status": 503, "match": "boom", "code": "NO_SEAT", "error": "KeyError"}, False),
-    ({"status": 503, "match": "bang"}, False),
-]
 
 
-@pytest.mark.parametrize(("conditions", "holds"), CONDITIONS)
+@pytest.mark.parametrize(("conditions", "holds"), table("map.txt", "conditions"))
 def test_all_conditions_of_a_rule_hold(conditions, holds):
     made = StrategyMap([ErrorRule(id="r", kind="quota", **conditions)])
     assert bool(made.matches(BOOM, "book_flight")) is holds
@@ -547,21 +449,7 @@ def test_explain_says_what_decides_and_what_else_matches(default):
     assert explain(default, error("boom")).startswith("rule       no rule matches")
 
 
-LINT = [
-    ({"match": "x"}, ["no example"]),
-    ({"match": "^x$", "example": "y"}, ["does not match its own example 'y'"]),
-    (
-        {"match": "Unauthorized", "example": "Unauthorized"},
-        ["decided by default/unauthorized-text"],
-    ),
-    ({"status": 401}, ["never decides", "default/unauthorized"]),
-    ({"status": 401, "priority": "critical"}, []),
-    ({"code": "X", "repair": ["give-up", "wait"]}, ["wait is never tried", "give-up comes before"]),
-    ({"match": "^x", "example": ["KeyError: x", "x"], "error": "LookupError"}, []),
-]
-
-
-@pytest.mark.parametrize(("rule", "words"), LINT)
+@pytest.mark.parametrize(("rule", "words"), table("map.txt", "lint"))
 def test_lint_names_what_is_probably_wrong(rule, words):
     found = lint(StrategyMap([ErrorRule(id="r", **rule)], extends="default"))
     assert bool(found) is bool(words)

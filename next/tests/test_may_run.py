@@ -2,10 +2,9 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
-from kit import DATE, INTEGER, TEXT, Tool, run, with_rules
+from kit import DATE, INTEGER, TEXT, Tool, run, sections, with_rules
 
 from selfcorrect import ErrorRule, Mender, StrategyMap, repair_call
 from selfcorrect.testing import ScriptedModel
@@ -16,19 +15,7 @@ ARGS = {"to": "ann", "amount": 5}
 PAY = {"to": TEXT, "amount": INTEGER, "note": TEXT}
 
 
-def tables():
-    """Return the rows of the data file by section."""
-    found, rows = {}, []
-    path = Path(__file__).parent / "data" / "may_not_run.txt"
-    for line in path.read_text("utf-8").splitlines():
-        if line[:1] == "[" and line[-1:] == "]" and line[1:2].islower():
-            rows = found.setdefault(line[1:-1], [])
-        elif line and not line.startswith("# W"):
-            rows.append(line)
-    return found
-
-
-TABLES = tables()
+TABLES = sections("may_not_run.txt")
 
 
 def words(section):

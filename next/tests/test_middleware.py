@@ -2,9 +2,9 @@
 
 import json
 from dataclasses import dataclass, field
-from itertools import product
 
 import pytest
+from hosts import malformed
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
@@ -28,17 +28,12 @@ THREAD = {"configurable": {"thread_id": "t"}, "recursion_limit": 100}
 ARGS = {"to": "ann", "amount": 5}
 
 
-def malformed(text):
-    wrong = {"name": "transfer", "args": text, "id": "c1", "error": "", "type": "invalid_tool_call"}
-    return AIMessage("", invalid_tool_calls=[wrong])
-
-
 FORMS = {
     "healthy": tool_call("transfer", "c1", **ARGS),
     "misspelt": tool_call("tranfser", "c1", **ARGS),
     "another case": tool_call("Transfer", "c1", **ARGS),
     "a prefix": tool_call("functions.transfer", "c1", **ARGS),
-    "malformed": malformed("{'to': 'ann', 'amount': 5,}"),
+    "malformed": malformed("transfer", "{'to': 'ann', 'amount': 5,}"),
     "a text": 'transfer(to="ann", amount=5)',
     "edited": tool_call("transfer", "c1", **ARGS),
     "lost": tool_call("transfer", "c1", **ARGS),
@@ -171,7 +166,3 @@ def test_nothing_runs_that_another_stops_and_nothing_twice(name, form, first):
     assert sorted(answers) == sorted(calls) or (name == "unanswered" and set(answers) <= {*calls})
     # The agent's own turns: one with the call, one behind it; ours is one more at most.
     assert len(prompts) <= before + 3
-
-
-def test_the_table_is_whole():
-    assert len(list(product(OTHERS, FORMS, (True, False)))) == 192

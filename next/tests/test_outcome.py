@@ -128,10 +128,6 @@ def test_a_status_that_may_speak_of_another_request_is_never_not_done(error):
     assert outcome_of(error, atomic=True) is Outcome.REFUSED
 
 
-def test_not_done_is_what_the_author_says():
-    assert outcome_of(NotDone("nothing"), atomic=False) is Outcome.NOT_DONE
-
-
 @pytest.mark.parametrize("text", ["nothing was done", "503 Service Unavailable", "timed out"])
 def test_no_word_of_a_text_is_evidence(text):
     assert outcome_of(ValueError(text), atomic=False) is Outcome.REFUSED
@@ -141,10 +137,6 @@ def test_a_cause_that_broke_off_leaves_the_refusal_in_doubt():
     error = ValueError("the service did not accept it")
     error.__cause__ = ConnectionResetError("x")
     assert outcome_of(error, atomic=True) is Outcome.LOST
-
-
-def test_a_status_as_text_is_read_as_the_number():
-    assert outcome_of(named("Answered", status_code="502"), atomic=True) is Outcome.LOST
 
 
 TABLE = Path(__file__).parent / "data" / "outcome.txt"

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from kit import table
 
 from selfcorrect.reading.choose import Chosen, NoCall, Unreadable, may_read, read_text
 from selfcorrect.reading.json_calls import ToolCallKeys, read_json_calls
@@ -23,36 +24,7 @@ def is_tool(name):
 
 @pytest.mark.parametrize(
     ("text", "value", "skipped"),
-    [
-        ("{'a': True, 'b': None}", {"a": True, "b": None}, "quote word quote word"),
-        ('{"a": 1,}', {"a": 1}, "comma"),
-        ('{"a": 1,, "b": 2}', {"a": 1, "b": 2}, "comma"),
-        ("{“a”: ‘b’}", {"a": "b"}, "quote quote"),
-        ('{"a": """x "y" z"""}', {"a": 'x "y" z'}, "quote"),
-        ("{'a': 'the bed's edge'}", {"a": "the bed's edge"}, "quote apostrophe quote"),
-        ('{a: 1, b = "x"}', {"a": 1, "b": "x"}, "key key colon"),
-        ("[(1, 2), (3,)]", [[1, 2], [3]], "tuple tuple comma"),
-        ("[.5, +3, 5.]", [0.5, 3, 5.0], "number number number"),
-        ('["a\nb\tc"]', ["a\nb\tc"], "control"),
-        (
-            r"""{'a': 'it\'s', "b": "it\'s"}""",
-            {"a": "it's", "b": "it's"},
-            "quote quote escape escape",
-        ),
-        (r'["C:\Users\dev", "\d+"]', [r"C:\Users\dev", r"\d+"], "backslash backslash"),
-        (r"['\ud83d\ude00\n']", ["😀\n"], "quote"),
-        ('{"a": 1} // why', {"a": 1}, "comment"),
-        ('{"a": "he said "hi" to me"}', {"a": 'he said "hi" to me'}, "inner quote"),
-        ('{"a": /* why */ 1, # so\n"b": 2}', {"a": 1, "b": 2}, "comment comment"),
-        ("{city: New York}", {"city": "New York"}, "key bare text"),
-        ('{"a": "x"', {"a": "x"}, "closer"),
-        ('{"a": [{"b": "x"}', {"a": [{"b": "x"}]}, "inner closer closer"),
-        ('{"a": [1, 2}', {"a": [1, 2]}, "bracket"),
-        ('{"a": 1}]}', {"a": 1}, "extra closer"),
-        ('{"a": 1, "a": 1}', {"a": 1}, ""),
-        ('{"id": 1234567890123456789}', {"id": 1234567890123456789}, ""),
-        ("[" * 60 + "]" * 60, json.loads("[" * 60 + "]" * 60), ""),
-    ],
+    table("reading.txt", "lenient"),
 )
 def test_what_strict_json_does_not_allow_is_read_and_recorded(text, value, skipped):
     read = read_json_text(text)
@@ -65,61 +37,8 @@ def test_what_strict_json_does_not_allow_is_read_and_recorded(text, value, skipp
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ('{"a": "roses and', "cut off"),
-        ('{"a": "', "cut off"),
-        ('{"a": ""', "cut off"),
-        ('{"a": 5', "cut off"),
-        ('{"a": true', "cut off"),
-        ('{"a": None ', "cut off"),
-        ("[1, # more", "behind a comma"),
-        ('{"a": 1,', "behind a comma"),
-        ("{", "opening bracket"),
-        ('{"a"', "no value"),
-        ('{"a":', "before a value"),
-        ("[/* why", "comment"),
-        ("[5+1]", "expression"),
-        ("[6*30]", "expression"),
-        ("[2024-05-01]", "expression"),
-        ("[a.b]", "expression"),
-        ("['a' if x else 'b']", "expression"),
-        ("[x if y]", "not a value"),
-        ("['x'or'y']", "expression"),
-        ("['a' 'b']", "expression"),
-        ("[f'a']", "expression"),
-        ('{"a": 1 "b": 2}', "comma"),
-        ('["a\n"b"]', "comma"),
-        ("[1,,2]", "commas"),
-        ("[,1]", "no value"),
-        ("[1, ...]", "no value"),
-        ("[(1)]", "parentheses"),
-        ("{1: 2}", "key"),
-        ('{"a": 1, "a": 2}', "two values"),
-        ('{"a": 1, "a": true}', "two values"),
-        ('{"a": "he said "hi", "bye" and left"}', "expression"),
-        ('["he said "hi" "bye" and left"]', "expression"),
-        ('["a " "b" "c"]', "expression"),
-        ("{'a': 'the beds' edge'}", "expression"),
-        (r'["C:\Users\new"]', "backslash"),
-        (r'["\x41"]', "backslash"),
-        (r'["\u12"]', "backslash"),
-        ("[NaN]", "not a value"),
-        ("[-Infinity]", "no value"),
-        ("[1e400]", "too large"),
-        ("[9007199254740993.0]", "too large"),
-        ("[9007199254740993.0,]", "too large"),
-        ("[1e-400]", "too large"),
-        ("{None: 1}", "not a text"),
-        (r'''["""a\"""]''', "cut off"),
-        (r"""['''a\''', 1, '''b''']""", "expression"),
-        ("[1e400,]", "too large"),
+        *table("reading.txt", "uncertain"),
         ("[" + "9" * 5_000 + "]", "too large"),
-        ("[007]", "zeros"),
-        ("[10²]", "no value"),
-        ("roses", "not a value"),
-        ("", "before a value"),
-        ("[1] and more", "more text"),
-        ("[" * 65 + "]" * 65, "64 levels"),
-        ("[" * 65 + "]" * 64, "64 levels"),
         ("[" * 100_000 + "]" * 100_000, "64 levels"),
     ],
 )
@@ -134,19 +53,11 @@ def test_a_strict_text_is_read_as_it_is():
 
 @pytest.mark.parametrize(
     ("text", "calls"),
-    [
-        ("mow(bed='roses', high=-2.5)", [("mow", {"bed": "roses", "high": -2.5}, ())]),
-        ("mow('roses', 2)", [("mow", {}, ("roses", 2))]),
-        ("mow('roses', high=[1, (2, 3)])", [("mow", {"high": [1, [2, 3]]}, ("roses",))]),
-        ("mow({'bed': 'roses'})", [("mow", {}, ({"bed": "roses"},))]),
-        ("[mow(), garden.water(a=1)]", [("mow", {}, ()), ("garden.water", {"a": 1}, ())]),
-        ("['mow'(a=1)]", [("mow", {"a": 1}, ())]),
-        ("mow(bed='roses'", [("mow", {"bed": "roses"}, ())]),
-    ],
+    table("reading.txt", "python"),
 )
 def test_calls_in_python(text, calls):
     found, end = read_python_calls(text, 0)
-    assert [(call.name, call.arguments, call.positional) for call in found] == calls
+    assert [[call.name, call.arguments, [*call.positional]] for call in found] == calls
     assert end == len(text)
 
 
@@ -166,40 +77,11 @@ def test_only_literals_are_read(inside):
 
 @pytest.mark.parametrize(
     ("value", "calls"),
-    [
-        ({"name": "mow", "arguments": {"a": 1}, "id": "c1"}, [("mow", {"a": 1}, "c1")]),
-        ({"tool": "mow", "args": {"a": 1}, "tool_call_id": "c2"}, [("mow", {"a": 1}, "c2")]),
-        ({"tool_name": "mow", "parameters": '{"a": 1}'}, [("mow", {"a": 1}, None)]),
-        ({"name": "mow", "params": json.dumps('{"a": 1}')}, [("mow", {"a": 1}, None)]),
-        ({"name": "mow", "tool_args": "{'a': 1,}"}, [("mow", {"a": 1}, None)]),
-        ({"name": "mow", "args": '{"a": "cut'}, [("mow", '{"a": "cut', None)]),
-        ({"name": "mow", "args": ["a"]}, [("mow", ["a"], None)]),
-        ({"name": "list_beds"}, [("list_beds", {}, None)]),
-        ({"name": "list_beds", "args": None}, [("list_beds", {}, None)]),
-        ({"name": "list_beds", "args": ""}, [("list_beds", {}, None)]),
-        (
-            {"id": "c", "type": "function", "function": {"name": "mow", "arguments": "{}"}},
-            [("mow", {}, "c")],
-        ),
-        ({"tool_calls": [json.loads(MOW)]}, [("mow", {"bed": "roses"}, None)]),
-        ({"mow": {"bed": "roses"}}, [("mow", {"bed": "roses"}, None)]),
-        ({"id": "c", "function": {"mow": {"a": 1}}}, [("mow", {"a": 1}, "c")]),
-        ([json.loads(MOW), {"water": {}}], [("mow", {"bed": "roses"}, None), ("water", {}, None)]),
-        ({"name": "swim", "arguments": {}}, [("swim", {}, None)]),
-        ({"name": "ann", "age": 5}, []),
-        ({"swim": {"bed": "roses"}}, []),
-        ({"name": "swim", "arguments": {}, "note": "later"}, []),
-        ({"mow": {"a": 1}, "why": "now"}, []),
-        ([json.loads(MOW), "later"], []),
-        ({"name": "mow", "parameters": {"type": "object", "properties": {}}}, []),
-        ([], []),
-        ({}, []),
-        ("mow", []),
-    ],
+    table("reading.txt", "values"),
 )
 def test_which_values_are_calls(value, calls):
     found = read_json_calls(value, is_tool)
-    assert [(call.name, call.arguments, call.id) for call in found] == calls
+    assert [[call.name, call.arguments, call.id] for call in found] == calls
 
 
 @pytest.mark.parametrize(
@@ -323,22 +205,7 @@ def test_forms_keep_ids_and_types():
 @pytest.mark.parametrize(
     "text",
     [
-        "<tool_call>mow",
-        "<tool_call>mow<arg_key>bed</arg_key><arg_value>roses",
-        "<tool_call>list_beds</arg_value>",
-        "<function=mow><parameter=bed>roses</function>",
-        f'{invoke("roses")}\n<invoke name="mow"><parameter name="bed">tulips</invoke>',
-        "<mow><bed>roses</bed>, later</mow>",
-        '<function=mow>{"bed": 5+1}</function>',
-        f"<|tool_call>call:mow{{bed:{Q}a{Q}{Q}b{Q}{Q}}}<tool_call|>",
-        "<function=mow><parameter=bed>a</parameter><parameter=bed>b</parameter></function>",
-        '{"name": "mow", "arguments": {"bed": "ro',
-        '{"name": "mow"',
-        '```json\n{"name": "mow", "arguments": {"bed": 5',
-        """["mow(bed=1+1)"]""",
-        f'<invoke name="mow"><parameter name="bed">tulips</invoke>{invoke("roses")}',
-        '<mow bed="roses"/>',
-        '<tool_use><name>mow</name><arguments>{"bed": "ro',
+        *table("reading.txt", "unreadable"),
         '{"arguments": {"note": "' + "x" * 1_000 + '", "bed": 5+1}, "name": "mow"}',
         "x" * (1 << 20) + "x",
     ],
@@ -363,57 +230,7 @@ def test_a_text_without_a_call(text):
 
 @pytest.mark.parametrize(
     ("text", "around", "edge"),
-    [
-        ("Do not call\nmow()", "Do not call", True),
-        ("mow()\nThat is all.", "That is all.", True),
-        ("Example: mow()", "Example:", False),
-        ("mow() but only if bob agrees", "but only if bob agrees", False),
-        (f"{MOW} but only if bob agrees", "but only if bob agrees", False),
-        ("mow()\nor better\nwater()", "or better", False),
-        ("First\nmow()\nand done", "First\nand done", False),
-        ("!mow()", "!", False),
-        ("<s>mow()</s>", "<s>", False),
-        ("~~mow()~~", "~~\n~~", False),
-        ("> mow()", ">", False),
-        ("# mow()", "#", False),
-        ("mow() # unless it rains", "# unless it rains", False),
-        ("Thought: only if it is dry\nmow()", "Thought: only if it is dry", True),
-        ("mow()\n\nThe call `mow()` cuts grass.", "The call `mow  ` cuts grass.", True),
-        ("print(mow())", "print", False),
-        ("Do not <think>hm</think> mow()", "Do not", False),
-        ("<think>hm</think>mow()", "", True),
-        ("```\nmow()\nwater()\n```", "", True),
-        (f"Well:\n```json\n{MOW}\n```\nDone: `water()`.", "Well:\nDone: `water  `.", True),
-        (f"Well:\n<tool_call>\n{MOW}\n</tool_call>\nDone.", "Well:\nDone.", True),
-        (f"Well:\n```\n{MOW}\n```\nBetter:\n```\nwater()\n```\n?", "Well:\nBetter:\n?", True),
-        (f"Well:\n```\n{MOW}\n```\nor\nwater()\nthen.", "Well:\nor\nthen.", False),
-        (f'Run:\n<tool_call>{MOW}</tool_call>\n<tool_call>{{"a": 1}}', 'Run:\n"a": 1', False),
-        # A mark shares its line with words, a sign of a comment or a quotation.
-        (f"Do not <tool_call>\n{MOW}\n</tool_call>", "Do not", False),
-        (f"<tool_call>\n{MOW}\n</tool_call> if dry", "if dry", False),
-        ("# ```\nmow()\n```", "#", False),
-        ("> ```\nmow()\n```\nwas said", ">\nwas said", False),
-        # Another's turn, an element that is no form of calls, code around.
-        ("<|user|>\nmow()", "<|user|>", False),
-        ("<|im_start|>user\nmow()", "user", False),
-        ("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\nmow()", "user\nhi", True),
-        ("User:\nmow()", "User:", False),
-        ("<|tool_response|>mow()", "<|tool_response|>", False),
-        ("mow()<|observation|>", "", True),
-        ("mow()\nObservation: ", "", True),
-        ("mow()\n<|im_start|>user\nthanks\n<|im_start|>assistant\nwater()", "", True),
-        ("mow()\n<tool_response>\ndone\n</tool_response>\nwater()", "", True),
-        (f"<draft>\n```\n{MOW}\n```\n</draft>", "<draft>\n</draft>", False),
-        (f"<answer>\n```\n{MOW}\n```\n</answer>", "<answer>\n</answer>", True),
-        (f"<!--\n```\n{MOW}\n```\n-->", "<!--\n-->", False),
-        ("if dry:\n    mow()", "if dry:", False),
-        ("```python\nif dry:\n    mow()\n```", "if dry:", False),
-        # A word of a fence or a token that names no form of calls.
-        ("```example\nmow()\n```", "```example", True),
-        ("<|cancel|>mow()", "<|cancel|>", False),
-        ("mow()<|cancelled|>", "<|cancelled|>", False),
-        ("<|tool_calls_section_begin|>mow()<|tool_calls_section_end|>", "", True),
-    ],
+    table("reading.txt", "around"),
 )
 def test_words_around_a_call(text, around, edge):
     chosen = read_text(text, is_tool)

@@ -4,6 +4,7 @@ import logging
 from dataclasses import dataclass
 
 import pytest
+from hosts import malformed
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
@@ -23,19 +24,14 @@ THREAD = {"configurable": {"thread_id": "t"}, "recursion_limit": 200}
 APPROVE = Command(resume={"decisions": [{"type": "approve"}]})
 
 
-def malformed(text, name="pay"):
-    wrong = {"name": name, "args": text, "id": "c1", "error": "", "type": "invalid_tool_call"}
-    return AIMessage("", invalid_tool_calls=[wrong])
-
-
 WRITTEN = {
     "as it is": tool_call("pay", "c1", to="ann", amount=5),
     "another case": tool_call("Pay", "c1", to="ann", amount=5),
     "a prefix": tool_call("functions.pay", "c1", to="ann", amount=5),
     "a number as text": tool_call("pay", "c1", to="ann", amount="5"),
     "another key": tool_call("pay", "c1", To="ann", amount=5),
-    "malformed": malformed("{'to': 'ann', 'amount': 5,}"),
-    "malformed under another name": malformed("{'to': 'ann', 'amount': 5,}", "Pay"),
+    "malformed": malformed("pay", "{'to': 'ann', 'amount': 5,}"),
+    "malformed under another name": malformed("Pay", "{'to': 'ann', 'amount': 5,}"),
     "a text": '{"name": "pay", "arguments": {"to": "ann", "amount": 5}}',
     "a text in Python": 'pay("ann", 5)',
 }
@@ -235,7 +231,7 @@ def test_an_unreadable_call_does_not_run_with_its_defaults(text):
         done.append(path)
         return "gone"
 
-    script = [malformed(text, "purge"), "done", "done", "done"]
+    script = [malformed("purge", text), "done", "done", "done"]
     out = ask(agent_of(script, [purge], [AsksTwice(), SelfCorrection()]))
     assert done == []
     assert answers(out)[0].status == "error"
