@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from selfcorrect.model import JsonDict, JsonObject
-from selfcorrect.pointer import find, keys_of
+from selfcorrect.pointer import find, keys_of, parts_of
 
 _MOST_PARTS: Final = 5_000
 """Parts of one place, with its references written out."""
@@ -298,14 +298,8 @@ def _update(made: JsonDict, schema: JsonObject) -> JsonDict:
 def _names_in(schema: JsonObject) -> dict[str, Any]:
     """Return the parts of a schema that have a name of their own, by that name."""
     found: dict[str, Any] = {}
-    todo: list[Any] = [schema]
-    while todo:
-        each = todo.pop()
-        if isinstance(each, Mapping):
-            for word, mark in (("$id", ""), ("$anchor", "#"), ("$dynamicAnchor", "#")):
-                if isinstance(name := each.get(word), str):
-                    found.setdefault(f"{mark}{name}", each)
-            todo += each.values()
-        elif isinstance(each, list):
-            todo += each
+    for each in parts_of(schema):
+        for word, mark in (("$id", ""), ("$anchor", "#"), ("$dynamicAnchor", "#")):
+            if isinstance(name := each.get(word), str):
+                found.setdefault(f"{mark}{name}", each)
     return found

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from selfcorrect.pointer import parts_of
+
 _MOST_WORK: Final = 4_000_000
 """Characters times parts of a pattern that may be matched at the same time."""
 _MOST_PARTS: Final = 10_000
@@ -31,17 +33,11 @@ def longest_text(schema: Mapping[str, Any]) -> int | None:
 
 
 def _patterns(schema: Any) -> Iterator[str]:
-    todo = [schema]
-    while todo:
-        each = todo.pop()
-        if isinstance(each, Mapping):
-            if isinstance(pattern := each.get("pattern"), str):
-                yield pattern
-            by_pattern = each.get("patternProperties")
-            yield from by_pattern if isinstance(by_pattern, Mapping) else ()
-            todo += each.values()
-        elif isinstance(each, list):
-            todo += each
+    for each in parts_of(schema):
+        if isinstance(pattern := each.get("pattern"), str):
+            yield pattern
+        by_pattern = each.get("patternProperties")
+        yield from by_pattern if isinstance(by_pattern, Mapping) else ()
 
 
 def _count_parts(pattern: str) -> int:

@@ -94,17 +94,13 @@ class ToolSpec:
         """Whether one call more than meant would change something."""
         return acts(self.effect)
 
-    @property
+    @cached_property
     def slot(self) -> Slot:
         """The schema of the arguments as places.
 
         Raises:
             ToolDefinitionError: If the schema is unusable.
         """
-        return self._slot
-
-    @cached_property
-    def _slot(self) -> Slot:
         try:
             found = Slot.of(_without_key(self.own or self.parameters))
             _ = found.validator  # compiles the schema
@@ -139,12 +135,12 @@ class ToolSpec:
         from selfcorrect.tools.function import bind_with
         from selfcorrect.tools.own_schema import OwnSchema
 
-        found = tool.tool_call_schema
-        is_listed = isinstance(found, dict)
-        parameters = found if is_listed else found.model_json_schema()
-        own = None if is_listed else found.model_json_schema(schema_generator=OwnSchema)
-        schema = {"name": tool.name, "description": tool.description, "parameters": parameters}
-        bind = None if is_listed else partial(bind_with, found.model_validate)
+        found, own, bind = tool.tool_call_schema, None, None
+        if not isinstance(found, dict):
+            own = found.model_json_schema(schema_generator=OwnSchema)
+            bind = partial(bind_with, found.model_validate)
+            found = found.model_json_schema()
+        schema = {"name": tool.name, "description": tool.description, "parameters": found}
         call = _langchain_call(tool, bind)
         spec = cls.from_schema(schema, call, **_with_metadata(tool, options))
         return replace(spec, own=own, bind=bind)
@@ -323,6 +319,8 @@ def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
 
 
 def _langchain_call(tool: Any, bind: Callable[[JsonDict], Any] | None) -> Callable[..., Any]:
+    from selfcorrect.tools.function import call_with
+
     # With these handlers LangChain returns an error as if it were a result.
     silent = {"handle_tool_error": False, "handle_validation_error": False}
     tool = tool.model_copy(update=silent)
@@ -331,16 +329,9 @@ def _langchain_call(tool: Any, bind: Callable[[JsonDict], Any] | None) -> Callab
         if bind is not None:
             bind(deepcopy(args))
         # Arguments alone may look like a call, and LangChain would run what they say.
-        return {"type": "tool_call", "name": tool.name, "args": args, "id": None}
+        return {"input": {"type": "tool_call", "name": tool.name, "args": args, "id": None}}
 
-    async def acall(**args: Any) -> Any:
-        return await tool.ainvoke(wrap(args))
-
-    def call(**args: Any) -> Any:
-        return tool.invoke(wrap(args))
-
-    is_async = getattr(tool, "coroutine", None) and not getattr(tool, "func", None)
-    made: Any = acall if is_async else call
-    # What is behind the tool says where its own code stands.
-    made.__wrapped__ = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or type(tool)
-    return cast("Callable[..., Any]", made)
+    function, coroutine = (getattr(tool, name, None) for name in ("func", "coroutine"))
+    is_async = bool(coroutine and not function)
+    invoke = tool.ainvoke if is_async else tool.invoke
+    return call_with(invoke, wrap, function or coroutine or type(tool), is_async=is_async)
