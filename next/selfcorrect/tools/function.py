@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Set as AbstractSet
 from decimal import Decimal
 from functools import partial, wraps
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from selfcorrect.errors import ArgumentsError, ToolDefinitionError
 from selfcorrect.model import JSON, JsonDict
@@ -65,7 +65,7 @@ def signature_of(fn: Callable[..., Any], name: str) -> Signature:
 
 def call_with(
     fn: Callable[..., Any], bind: Callable[[JsonDict], Any], home: Any, *, is_async: bool
-) -> Callable[..., Any]:
+) -> Any:
     """Return a function of JSON arguments; `home` shows where the tool's own code stands."""
 
     def call(**args: Any) -> Any:
@@ -76,7 +76,7 @@ def call_with(
 
     made: Any = acall if is_async else call
     made.__wrapped__ = home
-    return cast("Callable[..., Any]", made)
+    return made
 
 
 def bind_with(validate: Callable[[JsonDict], Any], args: JsonDict) -> Any:

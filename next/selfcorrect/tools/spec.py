@@ -132,7 +132,7 @@ class ToolSpec:
     @classmethod
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
         """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
-        from selfcorrect.tools.function import bind_with
+        from selfcorrect.tools.function import bind_with, call_with
         from selfcorrect.tools.own_schema import OwnSchema
 
         found, own, bind = tool.tool_call_schema, None, None
@@ -141,7 +141,20 @@ class ToolSpec:
             bind = partial(bind_with, found.model_validate)
             found = found.model_json_schema()
         schema = {"name": tool.name, "description": tool.description, "parameters": found}
-        call = _langchain_call(tool, bind)
+        # With these handlers LangChain returns an error as if it were a result.
+        silent = {"handle_tool_error": False, "handle_validation_error": False}
+        quiet = tool.model_copy(update=silent)
+
+        def wrap(args: JsonDict) -> JsonDict:
+            if bind is not None:
+                bind(deepcopy(args))
+            # Arguments alone may look like a call, and LangChain would run what they say.
+            return {"input": {"type": "tool_call", "name": tool.name, "args": args, "id": None}}
+
+        function, coroutine = (getattr(tool, name, None) for name in ("func", "coroutine"))
+        is_async = bool(coroutine and not function)
+        invoke = quiet.ainvoke if is_async else quiet.invoke
+        call = call_with(invoke, wrap, function or coroutine or type(tool), is_async=is_async)
         spec = cls.from_schema(schema, call, **_with_metadata(tool, options))
         return replace(spec, own=own, bind=bind)
 
@@ -316,22 +329,3 @@ def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
             known["on_error"] = found
     known |= {key: item for key, item in options.items() if item is not None}
     return cast("ToolOptions", known)
-
-
-def _langchain_call(tool: Any, bind: Callable[[JsonDict], Any] | None) -> Callable[..., Any]:
-    from selfcorrect.tools.function import call_with
-
-    # With these handlers LangChain returns an error as if it were a result.
-    silent = {"handle_tool_error": False, "handle_validation_error": False}
-    tool = tool.model_copy(update=silent)
-
-    def wrap(args: JsonDict) -> JsonDict:
-        if bind is not None:
-            bind(deepcopy(args))
-        # Arguments alone may look like a call, and LangChain would run what they say.
-        return {"input": {"type": "tool_call", "name": tool.name, "args": args, "id": None}}
-
-    function, coroutine = (getattr(tool, name, None) for name in ("func", "coroutine"))
-    is_async = bool(coroutine and not function)
-    invoke = tool.ainvoke if is_async else tool.invoke
-    return call_with(invoke, wrap, function or coroutine or type(tool), is_async=is_async)
