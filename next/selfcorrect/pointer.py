@@ -1,9 +1,9 @@
 """JSON Pointers (RFC 6901) into a call: find, read and change a place; and bound all places."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from selfcorrect.model import ABSENT, JSON, Call, Change, JsonDict
+from selfcorrect.model import ABSENT, JSON, Call, Change, JsonDict, JsonObject
 
 ARGS: Final = "/args"
 MAX_BYTES: Final = 1 << 20
@@ -53,6 +53,18 @@ def find(value: Any, keys: Iterable[str]) -> Any:
     except (LookupError, TypeError, ValueError):
         return ABSENT
     return value
+
+
+def parts_of(value: Any) -> Iterator[JsonObject]:
+    """Yield every object in a value of JSON, at whatever depth."""
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, Mapping):
+            yield each
+            todo += each.values()
+        elif isinstance(each, list):
+            todo += each
 
 
 def apply(call: Call, changes: Iterable[Change]) -> Call:

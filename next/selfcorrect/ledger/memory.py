@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from threading import Lock
 from time import time
 
@@ -25,8 +26,6 @@ class MemoryLedger:
         self._records: dict[str, Record] = {}
         # Keys by doubt, and by theme.
         self._by_group: dict[str, dict[str, None]] = {}
-        # What may be forgotten, oldest first.
-        self._over: dict[str, None] = {}
         self._lock = Lock()
 
     def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
@@ -43,8 +42,6 @@ class MemoryLedger:
                 self._records[intent.key] = record
                 for group in _groups(intent):
                     self._by_group.setdefault(group, {})[intent.key] = None
-                if not runs:
-                    self._over[intent.key] = None
                 self._trim()
         return verdict
 
@@ -55,10 +52,7 @@ class MemoryLedger:
                 raise unknown_key(key, self._records)
             record = replace(self._records[key], status=status, value=value, alive=False, by=by)
             self._records[key] = record
-            self._over.pop(key, None)
-            if not in_doubt(record):
-                self._over[key] = None
-                self._trim()
+            self._trim()
 
     def records(self, *, doubts: bool = False) -> list[Record]:
         with self._lock:
@@ -66,11 +60,12 @@ class MemoryLedger:
         return [record for record in found if in_doubt(record) or not doubts]
 
     def _trim(self) -> None:
-        while len(self._records) > self._size and self._over:
-            self._forget(next(iter(self._over)))
+        items = self._records.items()
+        over = (key for key, each in items if each.status not in (BEGUN, Outcome.LOST))
+        for key in [*islice(over, max(0, len(items) - self._size))]:
+            self._forget(key)
 
     def _forget(self, key: str) -> None:
-        self._over.pop(key, None)
         if record := self._records.pop(key, None):
             for group in _groups(record):
                 del self._by_group[group][key]

@@ -5,20 +5,16 @@ database, by the database's own clock: its holder renews it, and once it has lap
 began is a doubt.
 """
 
-import json
-import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
-from selfcorrect.effects.again import Record, Reworded, Run, Verdict, in_doubt
+from selfcorrect.effects.again import Record
 from selfcorrect.errors import LedgerError
-from selfcorrect.ledger.memory import outcome_named, unknown_key
-from selfcorrect.ledger.rows import COLUMNS, record_of, row_of
-from selfcorrect.model import JSON
+from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
 
 T = TypeVar("T")
 _FORMAT: Final = 1
@@ -30,24 +26,10 @@ _TABLES: Final = f"""
         holder text primary key, until timestamptz not null
     );
     create table if not exists selfcorrect_calls (
-        key text primary key, doubt text not null, tool text not null, status text not null,
-        value text, about text not null, by text, holder text not null, theme text not null,
-        time double precision not null, thread text not null, call_id text not null,
-        request text not null, place bigserial, attempt text not null
+        {TABLE}, place bigserial, attempt text not null
     );
     create index if not exists selfcorrect_calls_by_doubt on selfcorrect_calls (doubt);
     create index if not exists selfcorrect_calls_by_theme on selfcorrect_calls (theme);
-"""
-_READ: Final = f"""
-    select {", ".join(f"c.{name}" for name in COLUMNS)},
-        coalesce(h.until > clock_timestamp(), false), c.attempt
-    from selfcorrect_calls c left join selfcorrect_holders h using (holder)
-"""
-_WRITE: Final = f"""
-    insert into selfcorrect_calls ({", ".join(COLUMNS)}, attempt)
-    values ({", ".join(f"%({name})s" for name in COLUMNS)}, %(attempt)s)
-    on conflict (key) do update set
-    {", ".join(f"{name} = excluded.{name}" for name in (*COLUMNS[1:], "place", "attempt"))}
 """
 _LEASE: Final = "interval '30 seconds'"
 _RENEW: Final = 5.0
@@ -60,7 +42,7 @@ _LONGEST: Final = 30.0
 """Seconds for which a database that restarts is waited for."""
 
 
-class PostgresLedger:
+class PostgresLedger(SqlLedger):
     """Remembers calls in a PostgreSQL database, for all processes of all machines.
 
     Args:
@@ -70,51 +52,24 @@ class PostgresLedger:
         LedgerError: If the database cannot be reached, or holds a ledger of another format.
     """
 
-    blocks = True
+    _table = "selfcorrect_calls"
+    _select = f"""
+        select {", ".join(f"c.{name}" for name in COLUMNS)},
+            coalesce(h.until > clock_timestamp(), false)
+        from selfcorrect_calls c left join selfcorrect_holders h using (holder)
+    """
+    _insert = f"""
+        insert into selfcorrect_calls ({", ".join(COLUMNS)}, attempt)
+        values ({", ".join(f"%({name})s" for name in COLUMNS)}, %(attempt)s)
+        on conflict (key) do update set
+        {", ".join(f"{name} = excluded.{name}" for name in (*COLUMNS[1:], "place", "attempt"))}
+    """
+    _mark = "%s"
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._start()
-        self._repeat(self._create, wait=0.0)
-
-    def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
-        attempt = uuid4().hex
-
-        def begin(database: Any) -> Verdict:
-            groups = sorted({intent.key, intent.doubt, intent.theme} - {""})
-            for each in groups:
-                # Nobody else decides about a call of one of these groups meanwhile.
-                database.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [each])
-            query = f"{_READ} where key = any(%s) or doubt = any(%s) or theme = any(%s)"
-            order = "order by c.key <> %s, c.place"
-            rows = database.execute(f"{query} {order}", [groups] * 3 + [intent.key]).fetchall()
-            if any(row[-1] == attempt for row in rows):
-                # It was written, and the connection broke before anybody said so.
-                return Run()
-            verdict = decide([record_of(row[:-2], is_alive=row[-2]) for row in rows])
-            if isinstance(verdict, Run | Reworded):
-                row = row_of(intent, verdict, self._own_holder(database), time.time())
-                database.execute(_WRITE, {**row, "attempt": attempt})
-            return verdict
-
-        return self._repeat(begin)
-
-    def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
-        status, text = outcome_named(status), json.dumps(value, default=str)
-
-        def settle(database: Any) -> None:
-            query = "update selfcorrect_calls set status = %s, value = %s, by = %s where key = %s"
-            if not database.execute(query, [status, text, by, key]).rowcount:
-                known = database.execute("select key from selfcorrect_calls").fetchall()
-                raise unknown_key(key, (other for (other,) in known))
-
-        self._repeat(settle)
-
-    def records(self, *, doubts: bool = False) -> list[Record]:
-        query = f"{_READ} order by c.place"
-        rows = self._repeat(lambda database: database.execute(query).fetchall())
-        found = [record_of(row[:-2], is_alive=row[-2]) for row in rows]
-        return [record for record in found if in_doubt(record) or not doubts]
+        self._transact(self._create, wait=0.0)
 
     def close(self) -> None:
         """End the lease; a call that is still begun becomes a doubt."""
@@ -128,11 +83,8 @@ class PostgresLedger:
             self._start()
 
     def _start(self) -> None:
-        self._process = os.getpid()
-        self._lock = threading.RLock()
+        super()._start()
         self._ended = threading.Event()
-        self._database: Any = None
-        self._holder: str | None = None
 
     def _create(self, database: Any) -> None:
         database.execute("select pg_advisory_xact_lock(hashtextextended('selfcorrect', 0))")
@@ -144,27 +96,29 @@ class PostgresLedger:
                 f"{_FORMAT}; it was not changed. Give the ledger another database"
             )
 
-    def _repeat(self, work: Callable[[Any], T], wait: float = _LONGEST) -> T:
+    def _transact(self, work: Callable[[Any], T], wait: float = _LONGEST) -> T:
         """Do work in a transaction; where the connection breaks, do it again for a while."""
         import psycopg
 
-        if os.getpid() != self._process:
-            # A connection does not survive a fork; to close it here would harm the parent.
-            _INHERITED.append(self._database)
-            self._start()
         until = time.monotonic() + wait
-        with self._lock:
-            while True:
-                try:
-                    with self._transaction() as database:
-                        return work(database)
-                except psycopg.OperationalError as error:
-                    self._drop()
-                    if time.monotonic() >= until:
-                        raise LedgerError(f"the database of the ledger: {error}") from error
-                    time.sleep(0.2)
-                except psycopg.Error as error:
+        while True:
+            try:
+                with self._transaction() as database:
+                    return work(database)
+            except psycopg.OperationalError as error:
+                self._drop()
+                if time.monotonic() >= until:
                     raise LedgerError(f"the database of the ledger: {error}") from error
+                time.sleep(0.2)
+            except psycopg.Error as error:
+                raise LedgerError(f"the database of the ledger: {error}") from error
+
+    def _is_begun(self, database: Any, intent: Record, attempt: str) -> bool:
+        for each in sorted({intent.key, intent.doubt, intent.theme} - {""}):
+            # Nobody else decides about a call of one of these groups meanwhile.
+            database.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [each])
+        query = "select from selfcorrect_calls where key = %s and attempt = %s"
+        return database.execute(query, [intent.key, attempt]).fetchone() is not None
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:
@@ -173,7 +127,7 @@ class PostgresLedger:
         with self._database.transaction():
             yield self._database
 
-    def _own_holder(self, database: Any) -> str:
+    def _own_holder(self, database: Any) -> Any:
         if self._holder is None:
             self._holder = uuid4().hex
             ended = self._ended
@@ -189,10 +143,6 @@ class PostgresLedger:
             with suppress(Exception):
                 self._database.close()
         self._database = None
-
-
-_INHERITED: Final[list[object]] = []
-"""What a fork brought along, kept so that nothing closes it."""
 
 
 def _connect(dsn: str) -> Any:

@@ -43,37 +43,25 @@ async def ask_until_answered(
         sleep: Waits.
         may_repeat: Whether the request may be sent again: nothing was streamed yet.
     """
-    attempt = 0
+    own = () if _retries_itself(model) else _WAITS
+    attempt, waits = 1, iter(own)
     while True:
-        attempt += 1
-        try:
-            return await _send(ask, model, sleep, may_repeat)
-        except Exception as error:
-            # Control flow of LangGraph and bounds of our own are nobody's to decide about.
-            if decide is None or is_interrupt(error) or isinstance(error, SelfCorrectError):
-                raise
-            decision = decide(error)
-            if isinstance(decision, RespondWith):
-                return decision.value
-            most = decision.max_attempts if isinstance(decision, RetryModel) else 0
-            if attempt >= min(most, MOST_ATTEMPTS) or not isinstance(decision, RetryModel):
-                raise
-            await sleep(decision.wait(attempt))
-
-
-async def _send(
-    ask: Callable[[], Awaitable[Any]], model: Any, sleep: Sleep, may_repeat: Callable[[], bool]
-) -> Any:
-    """Ask; send again what failed in transport."""
-    for wait in () if _retries_itself(model) else _WAITS:
         try:
             return await ask()
         except Exception as error:
-            longest = _wait_after(error, wait)
-            if longest is None or not may_repeat():
+            # Control flow of LangGraph and bounds of our own are nobody's to decide about.
+            if is_interrupt(error) or isinstance(error, SelfCorrectError):
                 raise
-        await sleep(longest)
-    return await ask()
+            wait = _wait_after(error, next(waits, None)) if may_repeat() else None
+            if wait is None:
+                decision = decide(error) if decide else None
+                if isinstance(decision, RespondWith):
+                    return decision.value
+                most = decision.max_attempts if isinstance(decision, RetryModel) else 0
+                if attempt >= min(most, MOST_ATTEMPTS) or not isinstance(decision, RetryModel):
+                    raise
+                wait, attempt, waits = decision.wait(attempt), attempt + 1, iter(own)
+            await sleep(wait)
 
 
 def _retries_itself(model: Any) -> bool:
@@ -84,9 +72,9 @@ def _retries_itself(model: Any) -> bool:
     return getattr(model, "max_retries", 0) != 0
 
 
-def _wait_after(error: Exception, wait: float) -> float | None:
-    """Return the seconds to wait after an error of transport; None where it is not one."""
-    if is_interrupt(error) or isinstance(error, SelfCorrectError):
+def _wait_after(error: Exception, wait: float | None) -> float | None:
+    """Return the seconds to wait after an error of transport, this long or longer, or None."""
+    if wait is None:
         return None
     # A model that answers loads nothing of this.
     from selfcorrect.diagnosis.facts import finding_of

@@ -38,14 +38,14 @@ async def write_call(
     for _ in range(rounds):
         if not context.may_pay():
             break
-        answer = await port.ask_json(write, "\n".join([*prompt, shape]))
-        says = True if is_meant else answer and answer.get("call_is_meant")
+        answer = await port.ask_json(write, "\n".join([*prompt, shape])) or {}
+        says = is_meant or answer.get("call_is_meant")
         if says is False:
             return GiveUp("the model says that the text means no call")
-        problem = prompts.no_call if says is not True else _problem(answer, prompts, tools)
-        if problem is None and answer is not None:
+        problem = _problem(answer, prompts, tools) if says is True and answer else prompts.no_call
+        if problem is None:
             return Changed(_changes(answer, call))
-        prompt += [f"you answered: {quote(answer, 1_000)}", problem or ""]
+        prompt += [f"you answered: {quote(answer, 1_000)}", problem]
     return GiveUp("the model writes no call that fits")
 
 
@@ -53,12 +53,8 @@ def _schemas(tools: Mapping[str, OfferedTool]) -> JsonDict:
     return {each.name: each.parameters for each in tools.values()}
 
 
-def _problem(
-    answer: JsonDict | None, prompts: Prompts, tools: Mapping[str, OfferedTool]
-) -> str | None:
+def _problem(answer: JsonDict, prompts: Prompts, tools: Mapping[str, OfferedTool]) -> str | None:
     """Return what the model is told about its answer, or None where it is a call that fits."""
-    if answer is None:
-        return prompts.no_call
     tool = tools.get(str(answer.get("name")))
     if tool is None:
         return prompts.no_tool.format(names=", ".join(tools))

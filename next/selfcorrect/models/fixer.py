@@ -43,7 +43,7 @@ async def ask_fixer(fixer: Any, request: FixRequest, context: RepairContext) -> 
     if hasattr(fixer, "bind_tools"):
         if not context.may_pay():
             raise ValueError("no more model calls may be paid")
-        answer = await context.port_of(fixer).ask(fixer, _FIXER, _data(request))
+        answer = await context.port_of(fixer).ask(_FIXER, _data(request))
     elif hasattr(fixer, "get_graph") and hasattr(fixer, "nodes"):
         # An agent reads messages, and answers with one.
         messages = [("system", _FIXER), ("human", _data(request))]

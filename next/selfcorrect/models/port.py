@@ -71,7 +71,7 @@ class ModelPort:
 
     async def ask_json(self, system: str, user: str) -> JsonDict | None:
         """Return the JSON object that the model answers, or None where it answers none."""
-        text = text_of(await self.ask(self.model, system, user))[:MAX_ANSWER]
+        text = text_of(await self.ask(system, user))[:MAX_ANSWER]
         begin, end = text.find("{"), text.rfind("}")
         try:
             found: JSON = json.loads(text[begin : end + 1])
@@ -81,13 +81,13 @@ class ModelPort:
 
     async def ask_call(self, system: str, user: str, tools: Sequence[JsonObject]) -> JSON:
         """Return the call that the model makes, a list of several, its text where there is none."""
-        answer = await self.ask(self.model.bind_tools(list(tools)), system, user)
+        answer = await self.ask(system, user, tools)
         calls = getattr(answer, "tool_calls", None) or getattr(answer, "invalid_tool_calls", None)
         if not calls:
             return text_of(answer)
         return calls[0] if len(calls) == 1 else list(calls)
 
-    async def ask(self, model: Any, system: str, user: str) -> Any:
+    async def ask(self, system: str, user: str, tools: Sequence[JsonObject] = ()) -> Any:
         """Return the model's message.
 
         Raises:
@@ -96,6 +96,7 @@ class ModelPort:
         from selfcorrect.models.attempts import ask_until_answered
 
         spending, messages = self.spending, [("system", system), ("human", user)]
+        model = self.model.bind_tools(list(tools)) if tools else self.model
         invoke = model.ainvoke if spending.is_async else model.invoke
 
         async def send() -> Any:

@@ -119,7 +119,10 @@ def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranke
             yield from _errors(error.instance, meant, place)
             return
         if union.tag is not None and isinstance(error.instance, dict):
-            yield _rank_tag(error.instance, union, place)
+            # What is wrong is the argument that tells the objects of the union apart.
+            name = union.tag[0]
+            tag = {"required": [name], "properties": {name: union.inner(name).view}}
+            yield from _errors(error.instance, Slot(tag), place)
             return
         wanted = list(dict.fromkeys(_alternative(each) for each in union.branches))
     if code == "format":
@@ -154,18 +157,6 @@ def _is_null(branch: Iterable[Any], place: Sequence[object]) -> bool:
         each.kind.name == "type" and each.instance_path == place and _value(each) == "null"
         for each in branch
     )
-
-
-def _rank_tag(value: JsonObject, union: Slot, place: Sequence[str | int]) -> _Ranked:
-    """Return what is wrong with the argument that tells the objects of a union apart."""
-    name = union.tag[0] if union.tag else ""
-    tags = [*union.inner(name).choices]
-    path, shown = pointer(*place, name), _dot([*place, name])
-    if name not in value:
-        text = f"missing required argument `{shown}`"
-        return 0, own_finding("InvalidArgs", "required", text, path, True)
-    text = f"`{shown}` {must('enum', tags)}"
-    return 1, own_finding("InvalidArgs", "enum", text, path, tags)
 
 
 def _alternative(branch: Slot) -> str:

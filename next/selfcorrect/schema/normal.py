@@ -5,13 +5,13 @@ schema comes from a tool's server: what would take unbounded time or memory is r
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from selfcorrect.model import JsonDict, JsonObject
-from selfcorrect.pointer import find, keys_of
+from selfcorrect.pointer import find, keys_of, parts_of
 
 _MOST_PARTS: Final = 5_000
 """Parts of one place, with its references written out."""
@@ -121,18 +121,13 @@ class _Normal:
 
     def write(self, made: JsonDict, word: str, value: Any, mode: _Mode, depth: int) -> None:
         """Write one keyword; `mode` is that of the parts of its schema."""
-        if word in ("properties", "patternProperties") and isinstance(value, Mapping):
-            made[word] = {
-                name: self.place(each, self.inside(each, mode, word, name), depth)
-                for name, each in value.items()
-            }
-        elif word in ("items", "prefixItems") and isinstance(value, list):
-            made["prefixItems"] = [
-                self.place(each, self.inside(each, mode, word, str(at)), depth)
-                for at, each in enumerate(value)
-            ]
-        elif word in _PLACES:
-            made[word] = self.place(value, self.inside(value, mode, word), depth)
+
+        def place(each: Any, *keys: str) -> Any:
+            return self.place(each, self.inside(each, mode, word, *keys), depth)
+
+        if word in _PLACES:
+            is_list = word == "items" and isinstance(value, list)
+            made["prefixItems" if is_list else word] = _write_each(word, value, place)
         elif word in _CONDITIONS:
             made[word] = self.place(value, _FIXED, depth)
         elif word not in _DROPPED:
@@ -143,23 +138,17 @@ class _Normal:
         """Write what says more of the same place; what says nothing of keys stays as it is."""
         if word in _REFERENCES:
             return f"#/$defs/{self.define(value, self.beside([self.target(value)], mode))}"
-        if word in _UNIONS and isinstance(value, list):
-            # One alternative allows no keys of another.
-            shared = self.beside(value, mode)
-            return [
-                self.part(each, self.beside([each], mode) if word == "allOf" else shared, depth)
-                for each in value
-            ]
+        if word not in (*_UNIONS, *_CONDITIONAL):
+            return value
         # Where a condition does not hold, other keys are free.
-        free = mode._replace(closes=False)
-        if word in ("then", "else"):
-            return self.part(value, self.beside([value], free), depth)
-        if word in ("dependentSchemas", "dependencies") and isinstance(value, Mapping):
-            return {
-                name: self.part(each, self.beside([each], free), depth)
-                for name, each in value.items()
-            }
-        return value
+        inside = mode._replace(closes=mode.closes and word in _UNIONS)
+        # One alternative allows no keys of another.
+        shared = self.beside(value, mode) if word in ("anyOf", "oneOf") else None
+
+        def write(each: Any, *_: str) -> Any:
+            return self.part(each, shared or self.beside([each], inside), depth)
+
+        return _write_each(word, value, write)
 
     def beside(self, group: list[Any], mode: _Mode) -> _Mode:
         """Return how a group of parts of the same place is written."""
@@ -250,9 +239,12 @@ class _Normal:
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _UNIONS: Final = ("allOf", "anyOf", "oneOf")
+_BY_NAME: Final = ("properties", "patternProperties", "dependentSchemas", "dependencies")
+"""Keywords that hold a schema for each name."""
+_CONDITIONAL: Final = ("then", "else", "dependentSchemas", "dependencies")
 _PLACES: Final = (
-    *("items", "additionalItems", "unevaluatedItems"),
-    *("additionalProperties", "unevaluatedProperties"),
+    *("properties", "patternProperties", "prefixItems", "items"),
+    *("additionalItems", "unevaluatedItems", "additionalProperties", "unevaluatedProperties"),
 )
 _CONDITIONS: Final = ("if", "not", "contains", "propertyNames")
 _OTHER_SIGNS: Final = re.compile(r"[^\w.\-]+")
@@ -265,7 +257,16 @@ _DROPPED: Final = frozenset(
 
 
 _SPEAKS: Final = frozenset(("additionalProperties", "unevaluatedProperties", "patternProperties"))
-_NAMING: Final = frozenset(("properties", "prefixItems", *_PLACES, *_SPEAKS))
+_NAMING: Final = frozenset(_PLACES)
+
+
+def _write_each(word: str, value: Any, write: Callable[..., Any]) -> Any:
+    """Write every schema that a keyword holds, each with its key where there are several."""
+    if word in _BY_NAME and isinstance(value, Mapping):
+        return {name: write(each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [write(each, str(at)) for at, each in enumerate(value)]
+    return write(value)
 
 
 def _close(made: JsonDict, parts: Iterable[JsonObject]) -> None:
@@ -298,14 +299,8 @@ def _update(made: JsonDict, schema: JsonObject) -> JsonDict:
 def _names_in(schema: JsonObject) -> dict[str, Any]:
     """Return the parts of a schema that have a name of their own, by that name."""
     found: dict[str, Any] = {}
-    todo: list[Any] = [schema]
-    while todo:
-        each = todo.pop()
-        if isinstance(each, Mapping):
-            for word, mark in (("$id", ""), ("$anchor", "#"), ("$dynamicAnchor", "#")):
-                if isinstance(name := each.get(word), str):
-                    found.setdefault(f"{mark}{name}", each)
-            todo += each.values()
-        elif isinstance(each, list):
-            todo += each
+    for each in parts_of(schema):
+        for word, mark in (("$id", ""), ("$anchor", "#"), ("$dynamicAnchor", "#")):
+            if isinstance(name := each.get(word), str):
+                found.setdefault(f"{mark}{name}", each)
     return found

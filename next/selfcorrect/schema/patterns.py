@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from selfcorrect.pointer import parts_of
+
 _MOST_WORK: Final = 4_000_000
 """Characters times parts of a pattern that may be matched at the same time."""
 _MOST_PARTS: Final = 10_000
@@ -32,27 +34,16 @@ def longest_text(schema: Mapping[str, Any]) -> int | None:
 
 def longest_list(schema: Mapping[str, Any]) -> int:
     """Return how many values the longest list of allowed ones has."""
-    lists = (each.get("enum") for each in _objects(schema))
+    lists = (each.get("enum") for each in parts_of(schema))
     return max((len(each) for each in lists if isinstance(each, list)), default=0)
 
 
 def _patterns(schema: Any) -> Iterator[str]:
-    for each in _objects(schema):
+    for each in parts_of(schema):
         if isinstance(pattern := each.get("pattern"), str):
             yield pattern
         by_pattern = each.get("patternProperties")
         yield from by_pattern if isinstance(by_pattern, Mapping) else ()
-
-
-def _objects(schema: Any) -> Iterator[Mapping[str, Any]]:
-    todo = [schema]
-    while todo:
-        each = todo.pop()
-        if isinstance(each, Mapping):
-            yield each
-            todo += each.values()
-        elif isinstance(each, list):
-            todo += each
 
 
 def _count_parts(pattern: str) -> int:

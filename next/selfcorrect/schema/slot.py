@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
-from selfcorrect.pointer import find
+from selfcorrect.pointer import find, parts_of
 from selfcorrect.schema.normal import Root, normalize
 from selfcorrect.schema.validator import Validator, compile_schema
 
@@ -236,15 +236,11 @@ def _definitions(schema: JsonObject, stored: JsonObject) -> JsonDict:
     found: JsonDict = {}
     todo: list[Any] = [schema] if stored else []
     while todo:
-        each = todo.pop()
-        if isinstance(each, Mapping):
+        for each in parts_of(todo.pop()):
             name = str(each.get("$ref", "")).removeprefix("#/$defs/")
             if name in stored and name not in found:
                 found[name] = stored[name]
                 todo.append(stored[name])
-            todo += each.values()
-        elif isinstance(each, list):
-            todo += each
     return found
 
 

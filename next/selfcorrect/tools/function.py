@@ -59,15 +59,24 @@ def signature_of(fn: Callable[..., Any], name: str) -> Signature:
     def bind(args: JsonDict) -> Any:
         return bind_with(lambda given: adapter.validate_python(ArgsKwargs((), given)), args)
 
+    call = call_with(fn, bind, fn, is_async=inspect.iscoroutinefunction(target))
+    return Signature(schema, own, call, bind)
+
+
+def call_with(
+    fn: Callable[..., Any], bind: Callable[[JsonDict], Any], home: Any, *, is_async: bool
+) -> Any:
+    """Return a function of JSON arguments; `home` shows where the tool's own code stands."""
+
     def call(**args: Any) -> Any:
         return fn(**bind(args))
 
     async def acall(**args: Any) -> Any:
         return await fn(**bind(args))
 
-    made: Any = acall if inspect.iscoroutinefunction(target) else call
-    made.__wrapped__ = fn
-    return Signature(schema, own, made, bind)
+    made: Any = acall if is_async else call
+    made.__wrapped__ = home
+    return made
 
 
 def bind_with(validate: Callable[[JsonDict], Any], args: JsonDict) -> Any:

@@ -94,17 +94,13 @@ class ToolSpec:
         """Whether one call more than meant would change something."""
         return acts(self.effect)
 
-    @property
+    @cached_property
     def slot(self) -> Slot:
         """The schema of the arguments as places.
 
         Raises:
             ToolDefinitionError: If the schema is unusable.
         """
-        return self._slot
-
-    @cached_property
-    def _slot(self) -> Slot:
         found, why = None, ""
         try:
             found = Slot.of(_without_key(self.own or self.parameters))
@@ -139,16 +135,29 @@ class ToolSpec:
     @classmethod
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
         """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
-        from selfcorrect.tools.function import bind_with
+        from selfcorrect.tools.function import bind_with, call_with
         from selfcorrect.tools.own_schema import OwnSchema
 
-        found = tool.tool_call_schema
-        is_listed = isinstance(found, dict)
-        parameters = found if is_listed else found.model_json_schema()
-        own = None if is_listed else found.model_json_schema(schema_generator=OwnSchema)
-        schema = {"name": tool.name, "description": tool.description, "parameters": parameters}
-        bind = None if is_listed else partial(bind_with, found.model_validate)
-        call = _langchain_call(tool, bind)
+        found, own, bind = tool.tool_call_schema, None, None
+        if not isinstance(found, dict):
+            own = found.model_json_schema(schema_generator=OwnSchema)
+            bind = partial(bind_with, found.model_validate)
+            found = found.model_json_schema()
+        schema = {"name": tool.name, "description": tool.description, "parameters": found}
+        # With these handlers LangChain returns an error as if it were a result.
+        silent = {"handle_tool_error": False, "handle_validation_error": False}
+        quiet = tool.model_copy(update=silent)
+
+        def wrap(args: JsonDict) -> JsonDict:
+            if bind is not None:
+                bind(deepcopy(args))
+            # Arguments alone may look like a call, and LangChain would run what they say.
+            return {"input": {"type": "tool_call", "name": tool.name, "args": args, "id": None}}
+
+        function, coroutine = (getattr(tool, name, None) for name in ("func", "coroutine"))
+        is_async = bool(coroutine and not function)
+        invoke = quiet.ainvoke if is_async else quiet.invoke
+        call = call_with(invoke, wrap, function or coroutine or type(tool), is_async=is_async)
         spec = cls.from_schema(schema, call, **_with_metadata(tool, options))
         return replace(spec, own=own, bind=bind)
 
@@ -323,27 +332,3 @@ def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
             known["on_error"] = found
     known |= {key: item for key, item in options.items() if item is not None}
     return cast("ToolOptions", known)
-
-
-def _langchain_call(tool: Any, bind: Callable[[JsonDict], Any] | None) -> Callable[..., Any]:
-    # With these handlers LangChain returns an error as if it were a result.
-    silent = {"handle_tool_error": False, "handle_validation_error": False}
-    tool = tool.model_copy(update=silent)
-
-    def wrap(args: JsonDict) -> JsonDict:
-        if bind is not None:
-            bind(deepcopy(args))
-        # Arguments alone may look like a call, and LangChain would run what they say.
-        return {"type": "tool_call", "name": tool.name, "args": args, "id": None}
-
-    async def acall(**args: Any) -> Any:
-        return await tool.ainvoke(wrap(args))
-
-    def call(**args: Any) -> Any:
-        return tool.invoke(wrap(args))
-
-    is_async = getattr(tool, "coroutine", None) and not getattr(tool, "func", None)
-    made: Any = acall if is_async else call
-    # What is behind the tool says where its own code stands.
-    made.__wrapped__ = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or type(tool)
-    return cast("Callable[..., Any]", made)

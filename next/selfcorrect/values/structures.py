@@ -70,10 +70,10 @@ def nested(text: str) -> JSON:
     >>> nested('{"a": 1, "a": 2}')
     ABSENT
     """
-    # Several primitives and strategies read the same text.
-    return _read(text) if len(text) < _LONG else deepcopy(_read_once(text))
+    return deepcopy(_read(text))
 
 
+@lru_cache(maxsize=1)  # several primitives and strategies read the same text
 def _read(text: str) -> JSON:
     try:
         read = read_json_text(text)
@@ -87,10 +87,6 @@ _FRACTION: Final = re.compile(r"(?<![\w.])-?\d+\.\d+(?:[eE][+-]?\d+)?(?![\w.])",
 """A number that is perhaps rounded where it is read; one in a text of its own may be too."""
 _CERTAIN: Final = NOTATION | {"backslash"}
 """A backslash before no letter of JSON stands for itself: `["dir C:\\Dev"]`."""
-
-
-_LONG: Final = 2_000
-_read_once: Final = lru_cache(maxsize=1)(_read)
 
 
 def _is_type(value: JSON) -> bool:
