@@ -62,8 +62,10 @@ def open_ledger(address: str) -> Any:
         return PostgresLedger(address)
     from selfcorrect.ledger.sqlite import SqliteLedger
 
-    if not Path(address).exists():
-        raise LedgerError(f"{address}: there is no such ledger")
+    file = Path(address)
+    if not file.is_file() or not file.stat().st_size:
+        # The address is not repeated: it may hold a password.
+        raise LedgerError("there is no such ledger; give its file, or postgresql://user@host/name")
     return SqliteLedger(address)
 
 

@@ -7,6 +7,7 @@ began is a doubt.
 
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,29 +15,28 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
-from selfcorrect.effects.again import Record, Reworded, Run, Verdict, in_doubt
+from selfcorrect.effects.again import HELD, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.memory import outcome_named, unknown_key
-from selfcorrect.ledger.rows import COLUMNS, record_of, row_of
+from selfcorrect.ledger.rows import COLUMNS, plain, record_of, row_of
 from selfcorrect.model import JSON
 
 T = TypeVar("T")
 _FORMAT: Final = 1
 _TABLES: Final = f"""
-    create table if not exists selfcorrect_format (version int primary key);
-    insert into selfcorrect_format
-        select {_FORMAT} where not exists (select from selfcorrect_format);
-    create table if not exists selfcorrect_holders (
+    create table selfcorrect_format (version int primary key);
+    insert into selfcorrect_format values ({_FORMAT});
+    create table selfcorrect_holders (
         holder text primary key, until timestamptz not null
     );
-    create table if not exists selfcorrect_calls (
+    create table selfcorrect_calls (
         key text primary key, doubt text not null, tool text not null, status text not null,
         value text, about text not null, by text, holder text not null, theme text not null,
         time double precision not null, thread text not null, call_id text not null,
         request text not null, place bigserial, attempt text not null
     );
-    create index if not exists selfcorrect_calls_by_doubt on selfcorrect_calls (doubt);
-    create index if not exists selfcorrect_calls_by_theme on selfcorrect_calls (theme);
+    create index selfcorrect_calls_by_doubt on selfcorrect_calls (doubt);
+    create index selfcorrect_calls_by_theme on selfcorrect_calls (theme);
 """
 _READ: Final = f"""
     select {", ".join(f"c.{name}" for name in COLUMNS)},
@@ -88,10 +88,11 @@ class PostgresLedger:
             query = f"{_READ} where key = any(%s) or doubt = any(%s) or theme = any(%s)"
             order = "order by c.key <> %s, c.place"
             rows = database.execute(f"{query} {order}", [groups] * 3 + [intent.key]).fetchall()
-            if any(row[-1] == attempt for row in rows):
+            known = [record_of(row[:-2], is_alive=row[-2]) for row in rows]
+            if rows and rows[0][-1] == attempt:
                 # It was written, and the connection broke before anybody said so.
-                return Run()
-            verdict = decide([record_of(row[:-2], is_alive=row[-2]) for row in rows])
+                return Reworded() if known[0].status == HELD else Run()
+            verdict = decide(known)
             if isinstance(verdict, Run | Reworded):
                 row = row_of(intent, verdict, self._own_holder(database), time.time())
                 database.execute(_WRITE, {**row, "attempt": attempt})
@@ -104,7 +105,7 @@ class PostgresLedger:
 
         def settle(database: Any) -> None:
             query = "update selfcorrect_calls set status = %s, value = %s, by = %s where key = %s"
-            if not database.execute(query, [status, text, by, key]).rowcount:
+            if not database.execute(query, [status, text, by and plain(by), key]).rowcount:
                 known = database.execute("select key from selfcorrect_calls").fetchall()
                 raise unknown_key(key, (other for (other,) in known))
 
@@ -119,13 +120,8 @@ class PostgresLedger:
     def close(self) -> None:
         """End the lease; a call that is still begun becomes a doubt."""
         with self._lock:
-            self._ended.set()
-            if self._holder is not None:
-                with suppress(Exception), self._transaction() as database:
-                    query = "delete from selfcorrect_holders where holder = %s"
-                    database.execute(query, [self._holder])
+            self._let_go()
             self._drop()
-            self._start()
 
     def _start(self) -> None:
         self._process = os.getpid()
@@ -136,7 +132,9 @@ class PostgresLedger:
 
     def _create(self, database: Any) -> None:
         database.execute("select pg_advisory_xact_lock(hashtextextended('selfcorrect', 0))")
-        database.execute(_TABLES)
+        ((is_new,),) = database.execute("select to_regclass('selfcorrect_format') is null")
+        if is_new:
+            database.execute(_TABLES)
         ((version,),) = database.execute("select max(version) from selfcorrect_format").fetchall()
         if version != _FORMAT:
             raise LedgerError(
@@ -158,13 +156,15 @@ class PostgresLedger:
                 try:
                     with self._transaction() as database:
                         return work(database)
-                except psycopg.OperationalError as error:
-                    self._drop()
-                    if time.monotonic() >= until:
+                except psycopg.Error as error:
+                    is_passing = isinstance(error, psycopg.OperationalError)
+                    if is_passing:
+                        self._drop()
+                    if not is_passing or time.monotonic() >= until:
+                        # What could not be written is a doubt, though this process lives.
+                        self._let_go()
                         raise LedgerError(f"the database of the ledger: {error}") from error
                     time.sleep(0.2)
-                except psycopg.Error as error:
-                    raise LedgerError(f"the database of the ledger: {error}") from error
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:
@@ -184,6 +184,15 @@ class PostgresLedger:
         database.execute(_RENEWAL, [self._holder])
         return self._holder
 
+    def _let_go(self) -> None:
+        """End the lease, or let it lapse where the database cannot be reached."""
+        self._ended.set()
+        if self._holder is not None:
+            with suppress(Exception), self._transaction() as database:
+                query = "delete from selfcorrect_holders where holder = %s"
+                database.execute(query, [self._holder])
+        self._ended, self._holder = threading.Event(), None
+
     def _drop(self) -> None:
         if self._database is not None:
             with suppress(Exception):
@@ -198,10 +207,31 @@ _INHERITED: Final[list[object]] = []
 def _connect(dsn: str) -> Any:
     import psycopg
 
+    _check_address(dsn)
     database = psycopg.connect(dsn, autocommit=True, connect_timeout=5)
     # An intent must be durable before the effect, whatever the server's default says.
     database.execute("set synchronous_commit = on")
+    # A process that is stopped while it decides must not stop all others.
+    database.execute("set idle_in_transaction_session_timeout = '10s'")
+    database.execute("set lock_timeout = '15s'")
     return database
+
+
+def _check_address(dsn: str) -> None:
+    """Refuse an address that cannot be read: errors of the client would repeat its password."""
+    import psycopg
+
+    try:
+        found = psycopg.conninfo.conninfo_to_dict(dsn)
+    except psycopg.Error:
+        found = {"host": "@"}
+    places = [str(found.get(name) or "") for name in ("host", "port", "dbname")]
+    # A sign of a password that is not encoded moves the rest of it into another place.
+    if any("@" in place for place in places) or not re.fullmatch(r"[\d,]*", places[1]):
+        raise LedgerError(
+            "the address of the ledger cannot be read; write postgresql://user:password@host/name, "
+            "and signs of the password as %XX"
+        )
 
 
 def _renew(dsn: str, holder: str, ended: threading.Event) -> None:

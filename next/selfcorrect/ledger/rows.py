@@ -11,22 +11,22 @@ COLUMNS: Final = (
     *("thread", "call_id", "request"),
 )
 
+_TOLD: Final = ("tool", "about", "thread", "call_id", "request")
+
 
 def row_of(intent: Record, verdict: Verdict, holder: str, time: float) -> dict[str, Any]:
     """Return the row of a call that is made, or held, from now on."""
-    told = {name: getattr(intent, name) for name in ("about", "thread", "call_id", "request")}
+    told = {name: plain(getattr(intent, name)) for name in _TOLD}
     return {
         "key": intent.key,
         "doubt": intent.doubt,
-        "tool": intent.tool,
         "status": BEGUN if isinstance(verdict, Run) else HELD,
         "value": None,
         "by": None,
         "holder": holder,
         "theme": intent.theme,
         "time": time,
-        # Halves of characters are none of a database's texts, and neither is a zero byte.
-        **{name: _plain(text) for name, text in told.items()},
+        **told,
     }
 
 
@@ -40,5 +40,6 @@ def record_of(row: Sequence[Any], *, is_alive: bool) -> Record:
     )
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Return a text that a database takes: without halves of characters and zero bytes."""
     return text.encode(errors="replace").decode().replace("\0", "")

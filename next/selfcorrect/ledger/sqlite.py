@@ -20,7 +20,7 @@ from selfcorrect.effects.again import BEGUN, Record, Reworded, Run, Verdict, in_
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
 from selfcorrect.ledger.memory import outcome_named, unknown_key
-from selfcorrect.ledger.rows import COLUMNS, record_of, row_of
+from selfcorrect.ledger.rows import COLUMNS, plain, record_of, row_of
 from selfcorrect.model import JSON
 
 _MARK: Final = 0x53434C47
@@ -78,7 +78,7 @@ class SqliteLedger:
         with self._transaction() as database:
             query = "update calls set status = ?, value = ?, by = ? where key = ?"
             text = json.dumps(value, default=str)
-            changed = database.execute(query, (status, text, by, key)).rowcount
+            changed = database.execute(query, (status, text, by and plain(by), key)).rowcount
             known = () if changed else database.execute("select key from calls").fetchall()
         if not changed:
             raise unknown_key(key, (other for (other,) in known))

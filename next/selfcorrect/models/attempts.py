@@ -1,6 +1,6 @@
 """Asks a model until it answers: what failed on the way is sent again, then a handler decides."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final
 
 from selfcorrect.effects.failure import is_interrupt
@@ -33,8 +33,8 @@ async def ask_until_answered(
     """Return what a model answers, or what a handler gives in its place.
 
     A request that failed in transport is sent three times in all, unless the model's own client
-    does so. Then the handler decides, at each failure; once it has had its attempts, the error is
-    raised as it is.
+    does so. Then the handler decides, at each failure; once all its attempts are made, those of
+    transport included, the error is raised as it is.
 
     Args:
         ask: Asks the model.
@@ -43,29 +43,38 @@ async def ask_until_answered(
         sleep: Waits.
         may_repeat: Whether the request may be sent again: nothing was streamed yet.
     """
-    attempt = 0
+    waits = () if _retries_itself(model) else _WAITS
+    asked = decided = 0
+
+    async def ask_once() -> Any:
+        nonlocal asked
+        asked += 1
+        return await ask()
+
     while True:
-        attempt += 1
         try:
-            return await _send(ask, model, sleep, may_repeat)
+            return await _send(ask_once, waits, sleep, may_repeat)
         except Exception as error:
-            # Control flow of LangGraph and bounds of our own are nobody's to decide about.
-            if decide is None or is_interrupt(error) or isinstance(error, SelfCorrectError):
+            if decide is None or _is_control(error):
                 raise
             decision = decide(error)
             if isinstance(decision, RespondWith):
                 return decision.value
             most = decision.max_attempts if isinstance(decision, RetryModel) else 0
-            if attempt >= min(most, MOST_ATTEMPTS) or not isinstance(decision, RetryModel):
+            if asked >= min(most, MOST_ATTEMPTS) or not isinstance(decision, RetryModel):
                 raise
-            await sleep(decision.wait(attempt))
+            waits, decided = (), decided + 1
+            await sleep(decision.wait(decided))
 
 
 async def _send(
-    ask: Callable[[], Awaitable[Any]], model: Any, sleep: Sleep, may_repeat: Callable[[], bool]
+    ask: Callable[[], Awaitable[Any]],
+    waits: Iterable[float],
+    sleep: Sleep,
+    may_repeat: Callable[[], bool],
 ) -> Any:
     """Ask; send again what failed in transport."""
-    for wait in () if _retries_itself(model) else _WAITS:
+    for wait in waits:
         try:
             return await ask()
         except Exception as error:
@@ -85,7 +94,7 @@ def _retries_itself(model: Any) -> bool:
 
 def _wait_after(error: Exception, wait: float) -> float | None:
     """Return the seconds to wait after an error of transport; None where it is not one."""
-    if is_interrupt(error) or isinstance(error, SelfCorrectError):
+    if _is_control(error):
         return None
     # A model that answers loads nothing of this.
     from selfcorrect.diagnosis.facts import finding_of
@@ -94,6 +103,14 @@ def _wait_after(error: Exception, wait: float) -> float | None:
     status, told = found["status"], found["retry_after"] or 0.0
     is_passing = status in _PASSING if status else _is_connection(error)
     return max(wait, told) if is_passing and told <= MOST_WAIT else None
+
+
+def _is_control(error: BaseException) -> bool:
+    """Say whether an error is LangGraph's control flow or a bound: nobody's to decide about."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_is_control, error.exceptions))
+    is_bound = isinstance(error, SelfCorrectError) or type(error).__name__ == "GraphRecursionError"
+    return is_bound or is_interrupt(error)
 
 
 def _is_connection(error: Exception) -> bool:
