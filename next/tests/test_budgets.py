@@ -6,6 +6,7 @@ from itertools import groupby
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRetryMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -117,6 +118,7 @@ def test_a_budget_is_extended_by_code_and_told_of_once_before():
 ANSWERS = [
     ({"action": "extend", "limits": {"turns": 9}}, "done"),
     ({"action": "stop"}, "The run was ended at the bound of its budget: 2 turns, at most 2."),
+    ({"action": "extend"}, "The run was ended at the bound of its budget: 2 turns, at most 2."),
     ("yes", "The run was ended at the bound of its budget: 2 turns, at most 2."),
 ]
 
@@ -142,6 +144,51 @@ def test_a_run_goes_on_where_it_stopped(answer, last):
     out = new_agent(script[2:]).invoke(Command(resume=answer), THREAD)
     assert out["messages"][-1].text == last
     assert done == ["pay", "pay"]
+
+
+@pytest.mark.parametrize("limits", [{"turns": -1}, {"turns": "20"}, {"turn": 3}, {1: 2}])
+def test_limits_that_are_none_are_asked_for_again(limits):
+    saver, options = InMemorySaver(), {"on_limit": lambda _: Checkpoint()}
+    agent = make(endless(), tools_of([]), saver, budget=AgentBudget(turns=1), **options)
+    agent.invoke({"messages": "x"}, THREAD)
+    for turns in (limits, {"turns": 2}):
+        out = agent.invoke(Command(resume={"action": "extend", "limits": turns}), THREAD)
+    assert out["__interrupt__"][0].value["bound"] == 2
+
+
+RETRIES = ModelRetryMiddleware(max_retries=6, initial_delay=0, jitter=False)
+BOOM, RESET = ValueError("boom"), ConnectionResetError("reset")
+
+
+@pytest.mark.parametrize("error", [BOOM, RESET])
+@pytest.mark.parametrize("place", ["handler", "outer", "inner"])
+def test_a_request_that_fails_counts(place, error):
+    model = ScriptedModel([error], again=True)
+    decide = (lambda _: RetryModel(9, 0)) if place == "handler" else None
+    own = SelfCorrection(budget=AgentBudget(turns=2), on_model_error=decide)
+    middleware = {"handler": [own], "outer": [RETRIES, own], "inner": [own, RETRIES]}[place]
+    agent = create_agent(model, tools_of([]), middleware=middleware)
+    agent.invoke({"messages": "x"})
+    assert len(model.prompts) == 2
+
+
+def test_no_wait_passes_the_seconds():
+    model = ScriptedModel([BOOM], again=True)
+    options = {"on_model_error": lambda _: RetryModel(9, 20)}
+    agent = make(model, tools_of([]), budget=AgentBudget(seconds=10), **options)
+    assert "seconds, at most 10" in agent.invoke({"messages": "x"})["messages"][-1].text
+    assert len(model.prompts) == 1
+
+
+@pytest.mark.parametrize("source", [{"lc_source": "guard"}, None])
+def test_only_a_word_of_the_user_begins_another_run_in_another_process(source):
+    model, saver = endless(), InMemorySaver()
+    agent = make(model, tools_of([]), saver, budget=AgentBudget(turns=2))
+    agent.invoke({"messages": "x"}, THREAD, interrupt_after=["tools"])
+    note = HumanMessage("note", additional_kwargs=source or {})
+    agent.update_state(THREAD, {"messages": [note]}, as_node="tools")
+    agent.invoke(None, THREAD)
+    assert len(model.prompts) == (2 if source else 3)
 
 
 @pytest.mark.parametrize("given", [{"turns": 0}, {"seconds": -1}, {"tokens": "many"}])

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from selfcorrect.effects.again import HELD, Record, Reworded, Run, Verdict, in_doubt
+from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.memory import outcome_named, unknown_key
 from selfcorrect.ledger.rows import COLUMNS, plain, record_of, row_of
@@ -75,7 +76,11 @@ class PostgresLedger:
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._start()
-        self._repeat(self._create, wait=0.0)
+        try:
+            self._repeat(self._create, wait=0.0)
+        except LedgerError:
+            self._drop()
+            raise
 
     def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
         attempt = uuid4().hex
@@ -96,16 +101,23 @@ class PostgresLedger:
             if isinstance(verdict, Run | Reworded):
                 row = row_of(intent, verdict, self._own_holder(database), time.time())
                 database.execute(_WRITE, {**row, "attempt": attempt})
+                self._attempts[intent.key] = attempt
             return verdict
 
         return self._repeat(begin)
 
     def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
         status, text = outcome_named(status), json.dumps(value, default=str)
+        attempt = None if by else self._attempts.pop(key, None)
+        # Whose lease has lapsed does not know what others have done since.
+        may_be_late = attempt is not None and status in (Outcome.NOT_DONE, Outcome.REFUSED)
 
         def settle(database: Any) -> None:
             query = "update selfcorrect_calls set status = %s, value = %s, by = %s where key = %s"
-            if not database.execute(query, [status, text, by and plain(by), key]).rowcount:
+            given = [status, text, by and plain(by), key]
+            if may_be_late:
+                database.execute(f"{query} and attempt = %s", [*given, attempt])
+            elif not database.execute(query, given).rowcount:
                 known = database.execute("select key from selfcorrect_calls").fetchall()
                 raise unknown_key(key, (other for (other,) in known))
 
@@ -129,6 +141,7 @@ class PostgresLedger:
         self._ended = threading.Event()
         self._database: Any = None
         self._holder: str | None = None
+        self._attempts: dict[str, str] = {}
 
     def _create(self, database: Any) -> None:
         database.execute("select pg_advisory_xact_lock(hashtextextended('selfcorrect', 0))")
