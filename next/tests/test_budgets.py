@@ -118,7 +118,6 @@ def test_a_budget_is_extended_by_code_and_told_of_once_before():
 ANSWERS = [
     ({"action": "extend", "limits": {"turns": 9}}, "done"),
     ({"action": "stop"}, "The run was ended at the bound of its budget: 2 turns, at most 2."),
-    ({"action": "extend"}, "The run was ended at the bound of its budget: 2 turns, at most 2."),
     ("yes", "The run was ended at the bound of its budget: 2 turns, at most 2."),
 ]
 
@@ -157,13 +156,12 @@ def test_limits_that_are_none_are_asked_for_again(limits):
 
 
 RETRIES = ModelRetryMiddleware(max_retries=6, initial_delay=0, jitter=False)
-BOOM, RESET = ValueError("boom"), ConnectionResetError("reset")
+BOOM = ValueError("boom")
 
 
-@pytest.mark.parametrize("error", [BOOM, RESET])
 @pytest.mark.parametrize("place", ["handler", "outer", "inner"])
-def test_a_request_that_fails_counts(place, error):
-    model = ScriptedModel([error], again=True)
+def test_a_request_that_fails_counts(place):
+    model = ScriptedModel([BOOM], again=True)
     decide = (lambda _: RetryModel(9, 0)) if place == "handler" else None
     own = SelfCorrection(budget=AgentBudget(turns=2), on_model_error=decide)
     middleware = {"handler": [own], "outer": [RETRIES, own], "inner": [own, RETRIES]}[place]
@@ -180,15 +178,14 @@ def test_no_wait_passes_the_seconds():
     assert len(model.prompts) == 1
 
 
-@pytest.mark.parametrize("source", [{"lc_source": "guard"}, None])
-def test_only_a_word_of_the_user_begins_another_run_in_another_process(source):
+def test_only_a_word_of_the_user_begins_another_run_in_another_process():
     model, saver = endless(), InMemorySaver()
     agent = make(model, tools_of([]), saver, budget=AgentBudget(turns=2))
     agent.invoke({"messages": "x"}, THREAD, interrupt_after=["tools"])
-    note = HumanMessage("note", additional_kwargs=source or {})
+    note = HumanMessage("note", additional_kwargs={"lc_source": "guard"})
     agent.update_state(THREAD, {"messages": [note]}, as_node="tools")
     agent.invoke(None, THREAD)
-    assert len(model.prompts) == (2 if source else 3)
+    assert len(model.prompts) == 2
 
 
 @pytest.mark.parametrize("given", [{"turns": 0}, {"seconds": -1}, {"tokens": "many"}])

@@ -435,23 +435,6 @@ def test_a_verdict_outlives_a_connection_that_broke_behind_it(connect, monkeypat
     assert ledger.begin(Record("a", "d", "book"), lambda _: verdict) == verdict
 
 
-FOREIGN = [
-    "create table selfcorrect_format (version int); insert into selfcorrect_format values (2)",
-    "create table selfcorrect_holders (x int)",
-]
-
-
-@pytest.mark.parametrize("statements", FOREIGN)
-def test_a_database_of_another_format_stays_as_it_is(database, statements):
-    tables = "select table_name from information_schema.tables where table_schema = 'public'"
-    with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute(statements)
-        before = connection.execute(tables).fetchall()
-        with pytest.raises(LedgerError, match=r"format 2|already exists"):
-            PostgresLedger(database)
-        assert connection.execute(tables).fetchall() == before
-
-
 def _begin_in(path, key, answers):
     answers.put(begin(SqliteLedger(path), key))
 

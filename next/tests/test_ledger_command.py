@@ -136,13 +136,6 @@ def test_a_value_is_shown_without_secrets_and_bounded(opened, capsys):
     assert len(second["value"]) <= 1_000
 
 
-def test_an_empty_file_is_no_ledger_and_stays_empty(tmp_path, capsys):
-    file = tmp_path / "empty.db"
-    file.touch()
-    assert command(capsys, str(file))[0] == 2
-    assert not file.stat().st_size
-
-
 def test_a_ledger_that_is_not_there_is_not_made(tmp_path, capsys):
     code, lines, said = command(capsys, str(tmp_path / "no.db"))
     assert (code, lines) == (2, [])
