@@ -6,7 +6,8 @@ from itertools import groupby
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain.agents.middleware import ModelRetryMiddleware
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -144,6 +145,49 @@ def test_a_run_goes_on_where_it_stopped(answer, last):
     assert done == ["pay", "pay"]
 
 
+@pytest.mark.parametrize("limits", [{"turns": -1}, {"turns": "20"}, {"turn": 3}, {1: 2}])
+def test_limits_that_are_none_are_asked_for_again(limits):
+    saver, options = InMemorySaver(), {"on_limit": lambda _: Checkpoint()}
+    agent = make(endless(), tools_of([]), saver, budget=AgentBudget(turns=1), **options)
+    agent.invoke({"messages": "x"}, THREAD)
+    for turns in (limits, {"turns": 2}):
+        out = agent.invoke(Command(resume={"action": "extend", "limits": turns}), THREAD)
+    assert out["__interrupt__"][0].value["bound"] == 2
+
+
+RETRIES = ModelRetryMiddleware(max_retries=6, initial_delay=0, jitter=False)
+BOOM = ValueError("boom")
+
+
+@pytest.mark.parametrize("place", ["handler", "outer", "inner"])
+def test_a_request_that_fails_counts(place):
+    model = ScriptedModel([BOOM], again=True)
+    decide = (lambda _: RetryModel(9, 0)) if place == "handler" else None
+    own = SelfCorrection(budget=AgentBudget(turns=2), on_model_error=decide)
+    middleware = {"handler": [own], "outer": [RETRIES, own], "inner": [own, RETRIES]}[place]
+    agent = create_agent(model, tools_of([]), middleware=middleware)
+    agent.invoke({"messages": "x"})
+    assert len(model.prompts) == 2
+
+
+def test_no_wait_passes_the_seconds():
+    model = ScriptedModel([BOOM], again=True)
+    options = {"on_model_error": lambda _: RetryModel(9, 20)}
+    agent = make(model, tools_of([]), budget=AgentBudget(seconds=10), **options)
+    assert "seconds, at most 10" in agent.invoke({"messages": "x"})["messages"][-1].text
+    assert len(model.prompts) == 1
+
+
+def test_only_a_word_of_the_user_begins_another_run_in_another_process():
+    model, saver = endless(), InMemorySaver()
+    agent = make(model, tools_of([]), saver, budget=AgentBudget(turns=2))
+    agent.invoke({"messages": "x"}, THREAD, interrupt_after=["tools"])
+    note = HumanMessage("note", additional_kwargs={"lc_source": "guard"})
+    agent.update_state(THREAD, {"messages": [note]}, as_node="tools")
+    agent.invoke(None, THREAD)
+    assert len(model.prompts) == 2
+
+
 @pytest.mark.parametrize("given", [{"turns": 0}, {"seconds": -1}, {"tokens": "many"}])
 def test_a_budget_that_is_none_is_refused(given):
     with pytest.raises(GraphSetupError, match="must be a positive number"):
@@ -243,7 +287,9 @@ def test_no_stream_of_answers_passes_the_budget_of_an_agent(items, bounds, decis
     assert "__interrupt__" not in out
     assert most["tool_calls"] is None or len(done) <= most["tool_calls"]
     if most["same_tool"] is not None:
-        rows = [len(list(row)) for _, row in groupby(done)]
+        # In the order of the thread: calls of one turn run side by side.
+        names = [each.name for each in out["messages"] if isinstance(each, ToolMessage)]
+        rows = [len(list(row)) for _, row in groupby(names)]
         assert max(rows, default=0) <= most["same_tool"]
     # A turn is asked again where it stopped; what a tool has done is not done again.
     assert Counter(done)["pay"] <= sum(1 for each in items if each[0] in ("call", "two"))

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import psycopg
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -223,7 +225,8 @@ def test_memory_forgets_the_oldest_and_keeps_doubts():
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["begin", "done", "not_done", "refused", "lost"]), st.sampled_from("abcd")
+        st.sampled_from(["begin", "done", "not_done", "refused", "lost", "again", "crash"]),
+        st.sampled_from("abcd"),
     ),
     max_size=12,
 )
@@ -231,27 +234,44 @@ STEPS = st.lists(
 
 @settings(deadline=None, max_examples=40)
 @given(STEPS)
-def test_both_ledgers_decide_alike(tmp_path_factory, steps):
-    both = MemoryLedger(), SqliteLedger(tmp_path_factory.mktemp("l") / "ledger.db")
+def test_all_ledgers_decide_alike(tmp_path_factory, server, steps):
+    sqlite = SqliteLedger(tmp_path_factory.mktemp("l") / "ledger.db")
+    ledgers = MemoryLedger(), sqlite, PostgresLedger(server.create())
     answers = []
-    for ledger in both:
+    for ledger in ledgers:
         found = []
         for step, key in steps:
             doubt = "ab" if key in "ab" else "cd"
             if step == "begin":
                 found.append(begin(ledger, key, doubt))
+            elif step == "crash":
+                crash(ledger)
+            elif key not in statuses(ledger):
+                with pytest.raises(LedgerError):
+                    ledger.settle(key, "done")
+            elif step == "again":
+                ledger.settle(key, "not_done", by="ann")
             else:
-                try:
-                    ledger.settle(key, step, key)
-                except LedgerError:
-                    found.append("unknown")
-        answers.append((found, ledger.records(), ledger.records(doubts=True)))
-    both[1].close()
-    assert answers[0] == answers[1]
+                ledger.settle(key, step, key)
+        crash(ledger)
+        ends = [(each.key, each.status.replace("begun", "lost")) for each in ledger.records()]
+        answers.append((found, ends, set(statuses(ledger, doubts=True))))
+        crash(ledger)
+    assert answers[0] == answers[1] == answers[2]
+
+
+def crash(ledger):
+    """End the holder: what is begun is in doubt."""
+    if not isinstance(ledger, MemoryLedger):
+        ledger.close()
+        return
+    for key, status in statuses(ledger).items():
+        if status == "begun":
+            ledger.settle(key, "lost")
 
 
 @settings(deadline=None, max_examples=40)
-@given(STEPS)
+@given(STEPS.map(lambda steps: [each for each in steps if each[0] not in ("again", "crash")]))
 def test_nothing_begins_after_a_loss(steps):
     """Whatever happens in between, only a person's word lets an equal call run after a loss."""
     ledger, lost = MemoryLedger(), set()
@@ -350,6 +370,69 @@ def test_a_holder_that_cannot_be_checked_is_a_doubt(path):
     one.close()
     file.mkdir()
     assert begin(other, "a") == UNKNOWN
+
+
+@pytest.fixture
+def connect(database):
+    made = []
+
+    def connect_one():
+        made.append(PostgresLedger(database))
+        return made[-1]
+
+    yield connect_one
+    for each in made:
+        each.close()
+
+
+@pytest.mark.parametrize("late", ["not_done", "refused"])
+@pytest.mark.parametrize("newer", ["begun", "done", "lost"])
+def test_a_holder_whose_lease_lapsed_does_not_speak_for_the_next(database, connect, late, newer):
+    stopped, other = connect(), connect()
+    begin(stopped, "a")
+    with psycopg.connect(database) as connection:
+        connection.execute("update selfcorrect_holders set until = '-infinity'")
+    other.settle("a", "not_done", by="ann")
+    assert begin(other, "a") == Run()
+    if newer != "begun":
+        other.settle("a", newer)
+    stopped.settle("a", late)
+    assert statuses(other) == {"a": newer}
+
+
+BREAKS = """
+create function fail() returns trigger language plpgsql as $$ begin raise 'full'; end $$;
+create trigger fail before update on selfcorrect_calls execute function fail();
+"""
+
+
+@pytest.mark.parametrize("outcome", ["lost", "done"])
+def test_an_outcome_that_cannot_be_written_is_a_doubt(database, connect, outcome):
+    ledger = connect()
+    begin(ledger, "a")
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(BREAKS)
+        with pytest.raises(LedgerError, match="full"):
+            ledger.settle("a", outcome)
+        connection.execute("drop trigger fail on selfcorrect_calls")
+    assert begin(ledger, "b") == UNKNOWN
+
+
+@pytest.mark.parametrize("verdict", [Run(), Reworded()])
+def test_a_verdict_outlives_a_connection_that_broke_behind_it(connect, monkeypatch, verdict):
+    ledger, transaction, left = connect(), psycopg.Connection.transaction, [1]
+
+    @contextmanager
+    def break_once(self):
+        with transaction(self) as made:
+            yield made
+        if left:
+            left.pop()
+            self.close()
+            raise psycopg.OperationalError("the connection is lost")
+
+    monkeypatch.setattr(psycopg.Connection, "transaction", break_once)
+    assert ledger.begin(Record("a", "d", "book"), lambda _: verdict) == verdict
 
 
 def _begin_in(path, key, answers):

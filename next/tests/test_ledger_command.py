@@ -7,6 +7,7 @@ import pytest
 
 from selfcorrect import ToolSpec
 from selfcorrect.__main__ import main
+from selfcorrect.effects.again import Record, Run
 from selfcorrect.ledger import PostgresLedger, SqliteLedger
 from selfcorrect.testing import play
 
@@ -106,6 +107,33 @@ def test_what_cannot_be_settled_is_explained(arguments, why, opened, capsys):
     assert (code, lines) == (2, [])
     assert why in said
     assert command(capsys, address)[1] == [lost, done]
+
+
+ADDRESSES = [
+    "postgresql://ann:x@S3CRET@localhost/db",
+    "postgresql://ann:S3CRET%zz@localhost/db",
+    "postgresql://ann:12/S3CRET@localhost/db",
+    "postgresql://localhost/db?password=S3CRET%z",
+    "postgresql+psycopg://ann:S3CRET@localhost/db",
+    "host=localhost password=S3CRET",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_no_error_repeats_a_password(address, capsys):
+    code, _, said = command(capsys, address)
+    assert code == 2
+    assert "S3CRET" not in said
+
+
+def test_a_value_is_shown_without_secrets_and_bounded(opened, capsys):
+    address, ledger = opened
+    for key, value in (("a", {"password": "S3CRET12"}), ("b", "x" * 5_000)):
+        ledger.begin(Record(key, key, "pay"), lambda _: Run())
+        ledger.settle(key, "done", value)
+    first, second = command(capsys, address)[1]
+    assert first["value"] == {"password": "[secret]"}
+    assert len(second["value"]) <= 1_000
 
 
 def test_a_ledger_that_is_not_there_is_not_made(tmp_path, capsys):

@@ -9,6 +9,7 @@ from kit import INTEGER, TEXT, Tool
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.outputs import ChatGenerationChunk
+from langgraph.errors import GraphRecursionError
 
 from selfcorrect import (
     AskModel,
@@ -135,6 +136,25 @@ def test_a_request_that_failed_in_transport_is_sent_three_times(error):
 @pytest.mark.parametrize("error", LASTING, ids=repr)
 def test_any_other_error_is_not_repeated(error):
     assert waits(error) == (1, [])
+
+
+@HOSTS
+@pytest.mark.parametrize(("most", "asked"), [(2, 3), (4, 4)])
+def test_attempts_of_transport_count_among_a_handlers(ask, most, asked):
+    model = ScriptedModel([ConnectionResetError("x")], again=True)
+    with pytest.raises(ConnectionResetError):
+        ask(model, lambda _: RetryModel(most, 0))
+    assert len(model.prompts) == asked
+
+
+@HOSTS
+@pytest.mark.parametrize("group", [[], [ExceptionGroup]])
+def test_control_flow_is_nobodys_to_decide_about(ask, group):
+    error = GraphRecursionError("deep")
+    for each in group:
+        error = each("several", [error])
+    with pytest.raises(type(error)):
+        ask(ScriptedModel([error]), lambda _: RespondWith("swallowed"))
 
 
 def test_a_wait_that_the_provider_asks_for_is_a_floor():

@@ -25,6 +25,7 @@ class AgentRun:
         empty: The policy of this run for blank turns; without one, the model is asked once.
         account: What the run costs; without a budget it has no bounds.
         id: The scope of the ledger, where the agent has no thread.
+        begins: The id of the last message before its first turn.
         offered: The tools that the model was offered last.
         structured: The names of the tools of which one must be called for the answer.
         objections: The reasons for which the model was asked again.
@@ -34,6 +35,7 @@ class AgentRun:
     empty: EmptyAnswerPolicy | None
     account: Account = field(default_factory=Account)
     id: str = field(default_factory=lambda: uuid4().hex)
+    begins: str | None = None
     offered: tuple[BaseTool, ...] = ()
     structured: tuple[str, ...] = ()
     objections: set[str] = field(default_factory=set)

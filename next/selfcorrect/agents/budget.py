@@ -12,6 +12,7 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.types import interrupt
 
 from selfcorrect.agents.ending import SOURCE
+from selfcorrect.errors import GraphSetupError, LimitReachedError
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.budgets import AgentBudget, Checkpoint, Extend, LimitDecision, Stop
 from selfcorrect.policies.hooks import Hooks
@@ -25,7 +26,7 @@ _COUNTED: Final = ("turns", "tool_calls", "tokens", "seconds")
 _UNITS: Final[Mapping[str, str]] = {"same_tool": "calls in a row", "argument_bytes": "bytes"}
 
 
-class BudgetReachedError(Exception):
+class BudgetReachedError(LimitReachedError):
     """A bound is reached, and nobody has raised it; the text says which."""
 
 
@@ -54,8 +55,8 @@ class Account:
         self._count_seconds()
         return {"bounds": self.bounds, "spent": {**self.spent}, "told": [*self.told]}
 
-    def check_turn(self) -> None:
-        """Let the model be asked once more.
+    def begin_turn(self) -> None:
+        """Count one request to the model, whether or not it is answered.
 
         Raises:
             BudgetReachedError: If a bound is reached.
@@ -63,11 +64,20 @@ class Account:
         self._count_seconds()
         for name, more in (("turns", 1), ("tokens", 1), ("seconds", 0)):
             self._check(name, self.spent[name], self.spent[name] + more)
+        self.spent["turns"] += 1
         self._tell()
 
-    def add_turn(self, asked: Sequence[BaseMessage], answer: Sequence[BaseMessage]) -> None:
-        """Count one answer of the model; where it does not say its tokens, they are estimated."""
-        self.spent["turns"] += 1
+    def check_wait(self, seconds: float) -> None:
+        """Let the run wait before the model is asked again.
+
+        Raises:
+            BudgetReachedError: If a bound is reached.
+        """
+        self._count_seconds()
+        self._check("seconds", self.spent["seconds"], self.spent["seconds"] + seconds)
+
+    def add_tokens(self, asked: Sequence[BaseMessage], answer: Sequence[BaseMessage]) -> None:
+        """Count an answer's tokens; where the model does not say them, they are estimated."""
         if self.bounds.get("tokens") is None:
             return
         usages = [each.usage_metadata for each in answer if isinstance(each, AIMessage)]
@@ -147,18 +157,29 @@ def open_account(
     return account
 
 
+def is_word_of_user(message: BaseMessage) -> bool:
+    """Say whether a user wrote a message, and no middleware: that begins another run."""
+    return isinstance(message, HumanMessage) and SOURCE not in message.additional_kwargs
+
+
 def decision_of(answer: Any) -> LimitDecision:
-    """Return what a person decides: `{"action": "extend", "limits": {...}}`; all else ends it."""
+    """Return what a person decides: `{"action": "extend", "limits": {...}}`; all else ends it.
+
+    Limits that are none extend nothing, so that the question is asked again.
+    """
     extends = isinstance(answer, Mapping) and answer.get("action") == "extend"
     limits = answer.get("limits") if extends else None
-    return Extend(**limits) if isinstance(limits, Mapping) else Stop()
+    try:
+        return Extend(**limits) if isinstance(limits, Mapping) else Stop()
+    except (GraphSetupError, TypeError):
+        return Extend()
 
 
 def _called(messages: Sequence[BaseMessage]) -> list[str]:
     """Return the tools that were called since the user's last word, the last one last."""
     names: list[str] = []
     for each in messages:
-        if isinstance(each, HumanMessage) and SOURCE not in each.additional_kwargs:
+        if is_word_of_user(each):
             names = []
         elif isinstance(each, AIMessage):
             names += [call["name"] for call in each.tool_calls]

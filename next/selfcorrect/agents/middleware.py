@@ -11,13 +11,13 @@ from langchain.agents.middleware.types import (
     ModelResponse,
     PrivateStateAttr,
 )
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import ToolMessage
 from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.budget import SPENT, open_account
+from selfcorrect.agents.budget import SPENT, is_word_of_user, open_account
 from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
 from selfcorrect.agents.model_turn import take_turn
 from selfcorrect.agents.tool_call import run_call
@@ -158,9 +158,11 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
             return cast("AgentRun", run)
         not_found = (self._not_found or AutoCorrect(max_retries=_UNBOUNDED)).fresh()
         run = AgentRun(not_found, self._on_empty.fresh() if self._on_empty else None)
+        last = request.state["messages"][-1]
+        run.begins = last.id
+        # Another middleware may ask for this turn several times.
+        request.state[RUN] = run  # type: ignore[typeddict-unknown-key]
         if self._budget is not None:
-            # A word of the user begins another run.
-            is_new = isinstance(request.state["messages"][-1], HumanMessage)
-            kept = None if is_new else request.state.get(SPENT)
+            kept = None if is_word_of_user(last) else request.state.get(SPENT)
             run.account = open_account(self._budget, self._on_limit, self._hooks, kept)
         return run

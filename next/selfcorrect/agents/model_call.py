@@ -9,6 +9,7 @@ from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, BaseMessage
 
 from selfcorrect.agents.agent_run import AgentRun
+from selfcorrect.agents.budget import Account
 from selfcorrect.agents.provider_error import response_in
 from selfcorrect.agents.stream import StreamTap, tap_stream
 from selfcorrect.agents.text_calls import TOOL_CHOICE
@@ -43,22 +44,40 @@ def prepare(
 
 
 async def ask_model(
-    request: ModelRequest[Any], ask: Ask, context: RunContext
+    request: ModelRequest[Any], ask: Ask, context: RunContext, account: Account
 ) -> ModelResponse[Any]:
     """Return what the model answers: its calls as they were streamed, or as an error holds them."""
-    with tap_stream() as tap:
+    counted = False
+
+    def count_start() -> None:
+        nonlocal counted
+        # A middleware between us and the model may ask several times for one request.
+        if not counted:
+            account.begin_turn()
+        counted = False
+
+    with tap_stream(count_start) as tap:
 
         async def send() -> ModelResponse[Any]:
+            nonlocal counted
+            account.begin_turn()
+            counted = True
             try:
-                return await ask(request)
+                answer = await ask(request)
             except Exception as error:
-                return response_in(error, request)
+                answer = response_in(error, request)
+            account.add_tokens(request.messages, answer.result)
+            return answer
+
+        async def wait(seconds: float) -> None:
+            account.check_wait(seconds)
+            await context.sleep(seconds)
 
         response: Any = await ask_until_answered(
             send,
             model=request.model,
             decide=context.on_model_error,
-            sleep=context.sleep,
+            sleep=wait,
             may_repeat=lambda: not tap.has_begun,
         )
     if not isinstance(response, ModelResponse):

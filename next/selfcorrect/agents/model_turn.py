@@ -69,8 +69,8 @@ async def _take_turn(
     """Return the turn, and the update of the agent's state."""
     state = request.state
     messages: list[AnyMessage] = state["messages"]
-    update: JsonDict = {} if RUN in state else {RUN: run}
-    if (over := why_over(messages, is_running=RUN in state)) is not None:
+    update: JsonDict = {RUN: run}
+    if (over := why_over(messages, is_running=messages[-1].id != run.begins)) is not None:
         return ModelResponse([AIMessage(over)]), {**update, "jump_to": "end"}
     if renewed := with_made_calls(messages):
         update["messages"] = renewed
@@ -87,9 +87,7 @@ async def _take_turn(
     may_object, left = True, MOST_ASKS
     while True:
         left -= 1
-        run.account.check_turn()
-        response = await ask_model(asked, ask, context)
-        run.account.add_turn(asked.messages, response.result)
+        response = await ask_model(asked, ask, context, run.account)
         if not any(isinstance(each, AIMessage) for each in response.result):
             # Another middleware answers without the model.
             return response, update

@@ -7,7 +7,7 @@ with such a call is refused as a whole: see `turn.with_readable_calls`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -53,14 +53,14 @@ class StreamTap(BaseCallbackHandler):
     run_inline = True
     raise_error = True  # a piece that is missed in silence would run half a command
 
-    def __init__(self) -> None:
+    def __init__(self, on_start: Callable[[], None]) -> None:
+        self._on_start = on_start
         self._pieces: defaultdict[UUID | None, list[ToolCallChunk]] = defaultdict(list)
         self._runs: dict[str | None, UUID] = {}
 
-    @property
-    def ignore_chat_model(self) -> bool:
-        """The prompt is not looked at."""
-        return True
+    def on_chat_model_start(self, *_: Any, **__: Any) -> None:
+        """Say that a model is asked; the prompt is not looked at."""
+        self._on_start()
 
     def on_llm_new_token(
         self,
@@ -91,9 +91,9 @@ class StreamTap(BaseCallbackHandler):
 
 
 @contextmanager
-def tap_stream() -> Iterator[StreamTap]:
+def tap_stream(on_start: Callable[[], None]) -> Iterator[StreamTap]:
     """Tap what the models that are asked inside stream."""
-    tap = StreamTap()
+    tap = StreamTap(on_start)
     token = _TAP.set(tap)
     try:
         yield tap

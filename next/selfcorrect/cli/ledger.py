@@ -1,6 +1,7 @@
 """`ledger`: what tools that act have done, what is in doubt, and who settled it."""
 
 import argparse
+import json
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +11,9 @@ from selfcorrect.cli.screen import InputError, say_json
 from selfcorrect.effects.again import Record, in_doubt
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import LedgerError, unknown_name
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JSON, JsonDict
 from selfcorrect.protocols import Ledger
-from selfcorrect.text import release
+from selfcorrect.text import quote, release
 
 _OUTCOMES: Final = {
     "done": Outcome.DONE,
@@ -62,8 +63,10 @@ def open_ledger(address: str) -> Any:
         return PostgresLedger(address)
     from selfcorrect.ledger.sqlite import SqliteLedger
 
-    if not Path(address).exists():
-        raise LedgerError(f"{address}: there is no such ledger")
+    file = Path(address)
+    if not file.is_file() or not file.stat().st_size:
+        # The address is not repeated: it may hold a password.
+        raise LedgerError("there is no such ledger; give its file, or postgresql://user@host/name")
     return SqliteLedger(address)
 
 
@@ -77,7 +80,7 @@ def describe(record: Record) -> JsonDict:
         "in_doubt": in_doubt(record) and not record.alive,
         "since": datetime.fromtimestamp(record.time, UTC).isoformat(timespec="seconds"),
         "call": record.about,
-        "value": record.value,
+        "value": _release(record.value),
         "thread": record.thread,
         "call_id": record.call_id,
         "request": record.request,
@@ -88,3 +91,13 @@ def describe(record: Record) -> JsonDict:
         name: release(item, 1_000) if isinstance(item, str) else item
         for name, item in shown.items()
     }
+
+
+def _release(value: JSON) -> JSON:
+    """Return a value as it may leave; one that is cut is its text."""
+    text = quote(value, 1_000)
+    try:
+        shown: JSON = json.loads(text)
+    except ValueError:
+        return text
+    return shown

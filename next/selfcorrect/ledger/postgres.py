@@ -5,6 +5,7 @@ database, by the database's own clock: its holder renews it, and once it has lap
 began is a doubt.
 """
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -19,17 +20,12 @@ from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
 T = TypeVar("T")
 _FORMAT: Final = 1
 _TABLES: Final = f"""
-    create table if not exists selfcorrect_format (version int primary key);
-    insert into selfcorrect_format
-        select {_FORMAT} where not exists (select from selfcorrect_format);
-    create table if not exists selfcorrect_holders (
-        holder text primary key, until timestamptz not null
-    );
-    create table if not exists selfcorrect_calls (
-        {TABLE}, place bigserial, attempt text not null
-    );
-    create index if not exists selfcorrect_calls_by_doubt on selfcorrect_calls (doubt);
-    create index if not exists selfcorrect_calls_by_theme on selfcorrect_calls (theme);
+    create table selfcorrect_format (version int primary key);
+    insert into selfcorrect_format values ({_FORMAT});
+    create table selfcorrect_holders (holder text primary key, until timestamptz not null);
+    create table selfcorrect_calls ({TABLE}, place bigserial);
+    create index selfcorrect_calls_by_doubt on selfcorrect_calls (doubt);
+    create index selfcorrect_calls_by_theme on selfcorrect_calls (theme);
 """
 _LEASE: Final = "interval '30 seconds'"
 _RENEW: Final = 5.0
@@ -59,28 +55,27 @@ class PostgresLedger(SqlLedger):
         from selfcorrect_calls c left join selfcorrect_holders h using (holder)
     """
     _insert = f"""
-        insert into selfcorrect_calls ({", ".join(COLUMNS)}, attempt)
-        values ({", ".join(f"%({name})s" for name in COLUMNS)}, %(attempt)s)
+        insert into selfcorrect_calls ({", ".join(COLUMNS)})
+        values ({", ".join(f"%({name})s" for name in COLUMNS)})
         on conflict (key) do update set
-        {", ".join(f"{name} = excluded.{name}" for name in (*COLUMNS[1:], "place", "attempt"))}
+        {", ".join(f"{name} = excluded.{name}" for name in (*COLUMNS[1:], "place"))}
     """
     _mark = "%s"
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
         self._start()
-        self._transact(self._create, wait=0.0)
+        try:
+            self._transact(self._create, wait=0.0)
+        except LedgerError:
+            self._drop()
+            raise
 
     def close(self) -> None:
         """End the lease; a call that is still begun becomes a doubt."""
         with self._lock:
-            self._ended.set()
-            if self._holder is not None:
-                with suppress(Exception), self._transaction() as database:
-                    query = "delete from selfcorrect_holders where holder = %s"
-                    database.execute(query, [self._holder])
+            self._let_go()
             self._drop()
-            self._start()
 
     def _start(self) -> None:
         super()._start()
@@ -88,7 +83,9 @@ class PostgresLedger(SqlLedger):
 
     def _create(self, database: Any) -> None:
         database.execute("select pg_advisory_xact_lock(hashtextextended('selfcorrect', 0))")
-        database.execute(_TABLES)
+        ((is_new,),) = database.execute("select to_regclass('selfcorrect_format') is null")
+        if is_new:
+            database.execute(_TABLES)
         ((version,),) = database.execute("select max(version) from selfcorrect_format").fetchall()
         if version != _FORMAT:
             raise LedgerError(
@@ -105,20 +102,19 @@ class PostgresLedger(SqlLedger):
             try:
                 with self._transaction() as database:
                     return work(database)
-            except psycopg.OperationalError as error:
-                self._drop()
-                if time.monotonic() >= until:
+            except psycopg.Error as error:
+                is_passing = isinstance(error, psycopg.OperationalError)
+                if is_passing:
+                    self._drop()
+                if not is_passing or time.monotonic() >= until:
+                    # What could not be written is a doubt, though this process lives.
+                    self._let_go()
                     raise LedgerError(f"the database of the ledger: {error}") from error
                 time.sleep(0.2)
-            except psycopg.Error as error:
-                raise LedgerError(f"the database of the ledger: {error}") from error
 
-    def _is_begun(self, database: Any, intent: Record, attempt: str) -> bool:
+    def _exclude_others(self, database: Any, intent: Record) -> None:
         for each in sorted({intent.key, intent.doubt, intent.theme} - {""}):
-            # Nobody else decides about a call of one of these groups meanwhile.
             database.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [each])
-        query = "select from selfcorrect_calls where key = %s and attempt = %s"
-        return database.execute(query, [intent.key, attempt]).fetchone() is not None
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:
@@ -138,6 +134,15 @@ class PostgresLedger(SqlLedger):
         database.execute(_RENEWAL, [self._holder])
         return self._holder
 
+    def _let_go(self) -> None:
+        """End the lease, or let it lapse where the database cannot be reached."""
+        self._ended.set()
+        if self._holder is not None:
+            with suppress(Exception), self._transaction() as database:
+                query = "delete from selfcorrect_holders where holder = %s"
+                database.execute(query, [self._holder])
+        self._ended, self._holder = threading.Event(), None
+
     def _drop(self) -> None:
         if self._database is not None:
             with suppress(Exception):
@@ -148,10 +153,31 @@ class PostgresLedger(SqlLedger):
 def _connect(dsn: str) -> Any:
     import psycopg
 
+    _check_address(dsn)
     database = psycopg.connect(dsn, autocommit=True, connect_timeout=5)
     # An intent must be durable before the effect, whatever the server's default says.
     database.execute("set synchronous_commit = on")
+    # A process that is stopped while it decides must not stop all others.
+    database.execute("set idle_in_transaction_session_timeout = '10s'")
+    database.execute("set lock_timeout = '15s'")
     return database
+
+
+def _check_address(dsn: str) -> None:
+    """Refuse an address that cannot be read: errors of the client would repeat its password."""
+    import psycopg
+
+    try:
+        address = psycopg.conninfo.conninfo_to_dict(dsn)
+    except psycopg.Error:
+        address = {"host": "@"}
+    places = [str(address.get(name) or "") for name in ("host", "port", "dbname")]
+    # A sign of a password that is not encoded moves the rest of it into another place.
+    if any("@" in place for place in places) or not re.fullmatch(r"[\d,]*", places[1]):
+        raise LedgerError(
+            "the address of the ledger cannot be read; write postgresql://user:password@host/name, "
+            "and signs of the password as %XX"
+        )
 
 
 def _renew(dsn: str, holder: str, ended: threading.Event) -> None:

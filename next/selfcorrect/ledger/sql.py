@@ -10,13 +10,14 @@ from typing import Any, ClassVar, Final, TypeVar
 from uuid import uuid4
 
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
+from selfcorrect.effects.outcome import Outcome
 from selfcorrect.ledger.memory import outcome_named, unknown_key
 from selfcorrect.model import JSON, JsonDict
 
 T = TypeVar("T")
 COLUMNS: Final = (
     *("key", "doubt", "tool", "status", "value", "about", "by", "holder", "theme", "time"),
-    *("thread", "call_id", "request"),
+    *("thread", "call_id", "request", "attempt"),
 )
 _TYPES: Final = {
     "key": "text primary key",
@@ -44,28 +45,38 @@ class SqlLedger(ABC):
         attempt = uuid4().hex
 
         def begin(database: Any) -> Verdict:
-            if self._is_begun(database, intent, attempt):
-                return Run()
+            self._exclude_others(database, intent)
             mark, keys = self._mark, (intent.key, intent.doubt, intent.theme or None, intent.key)
             query = f"where c.key = {mark} or c.doubt = {mark} or c.theme = {mark}"
             query += f" order by c.key <> {mark}, c.place"
-            verdict = decide(self._read(database, query, keys))
+            rows = self._read(database, query, keys)
+            if rows and rows[0]["attempt"] == attempt:
+                # It was written, and the connection broke before anybody said so.
+                return Reworded() if rows[0]["status"] == HELD else Run()
+            verdict = decide([self._record(row) for row in rows])
             if isinstance(verdict, Run | Reworded):
-                row = _row_of(intent, verdict, self._own_holder(database))
-                database.execute(self._insert, {**row, "attempt": attempt})
+                holder = self._own_holder(database)
+                database.execute(self._insert, _row_of(intent, verdict, holder, attempt))
+                self._attempts[intent.key] = attempt
             return verdict
 
         return self._do(begin)
 
     def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
-        row = (outcome_named(status), json.dumps(value, default=str), by, key)
         table, mark = self._table, self._mark
+        row = [outcome_named(status), json.dumps(value, default=str), by and _plain(by), key]
         query = (
             f"update {table} set status = {mark}, value = {mark}, by = {mark} where key = {mark}"
         )
+        attempt = None if by else self._attempts.pop(key, None)
+        may_be_late = attempt is not None and status in (Outcome.NOT_DONE, Outcome.REFUSED)
+        if may_be_late:
+            # A holder that was taken for dead does not know what others have done since.
+            query += f" and attempt = {mark} and status = '{BEGUN}'"
+            row.append(attempt)
 
         def write(database: Any) -> Any:
-            if database.execute(query, row).rowcount:
+            if database.execute(query, row).rowcount or may_be_late:
                 return None
             return database.execute(f"select key from {table}").fetchall()
 
@@ -73,14 +84,15 @@ class SqlLedger(ABC):
             raise unknown_key(key, (other for (other,) in known))
 
     def records(self, *, doubts: bool = False) -> list[Record]:
-        found = self._do(lambda database: self._read(database, "order by c.place"))
-        return [record for record in found if in_doubt(record) or not doubts]
+        rows = self._do(lambda database: self._read(database, "order by c.place"))
+        return [each for each in map(self._record, rows) if in_doubt(each) or not doubts]
 
     def _start(self) -> None:
         self._process = os.getpid()
         self._lock = RLock()
         self._database: Any = None
         self._holder: Any = None
+        self._attempts: dict[str, str] = {}
 
     def _do(self, work: Callable[[Any], T]) -> T:
         """Do work in a transaction, one at a time."""
@@ -91,13 +103,13 @@ class SqlLedger(ABC):
         with self._lock:
             return self._transact(work)
 
-    def _read(self, database: Any, rest: str, values: Sequence[Any] = ()) -> list[Record]:
+    def _read(self, database: Any, rest: str, values: Sequence[Any] = ()) -> list[JsonDict]:
         rows = database.execute(f"{self._select} {rest}", values).fetchall()
-        return [self._record(dict(zip(_READ, row, strict=True))) for row in rows]
+        return [dict(zip(_READ, row, strict=True)) for row in rows]
 
     def _record(self, row: JsonDict) -> Record:
         return Record(
-            **{name: row[name] for name in COLUMNS if name not in ("value", "holder")},
+            **{name: row[name] for name in COLUMNS if name not in ("value", "holder", "attempt")},
             value=json.loads(row["value"] or "null"),
             alive=row["status"] == BEGUN and self._is_alive(row),
         )
@@ -105,9 +117,9 @@ class SqlLedger(ABC):
     def _is_alive(self, row: JsonDict) -> bool:
         return bool(row["is_alive"])
 
-    def _is_begun(self, _database: Any, _intent: Record, _attempt: str) -> bool:
-        """Say whether this attempt was written already, and the connection broke behind it."""
-        return False
+    @abstractmethod
+    def _exclude_others(self, database: Any, intent: Record) -> None:
+        """Let nobody else decide about an equal call until the transaction ends."""
 
     @abstractmethod
     def _transact(self, work: Callable[[Any], T]) -> T: ...
@@ -116,7 +128,7 @@ class SqlLedger(ABC):
     def _own_holder(self, database: Any) -> Any: ...
 
 
-def _row_of(intent: Record, verdict: Verdict, holder: str) -> JsonDict:
+def _row_of(intent: Record, verdict: Verdict, holder: str, attempt: str) -> JsonDict:
     """Return the row of a call that is made, or held, from now on."""
     row = {
         **{name: getattr(intent, name, None) for name in COLUMNS},
@@ -124,6 +136,7 @@ def _row_of(intent: Record, verdict: Verdict, holder: str) -> JsonDict:
         "value": None,
         "by": None,
         "holder": holder,
+        "attempt": attempt,
         "time": time.time(),
     }
     return {name: _plain(item) if isinstance(item, str) else item for name, item in row.items()}

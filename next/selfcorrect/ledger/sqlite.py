@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
+from selfcorrect.effects.again import Record
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
 from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
@@ -20,7 +21,7 @@ from selfcorrect.model import JsonDict
 T = TypeVar("T")
 _MARK: Final = 0x53434C47
 """`application_id` of a ledger's file."""
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _TABLE: Final = (
     f"create table calls ({TABLE})",
     "create index calls_by_doubt on calls (doubt)",
@@ -68,6 +69,9 @@ class SqliteLedger(SqlLedger):
                 raise LedgerError(f"{self._path}: {error}") from error
             raise
         return made
+
+    def _exclude_others(self, database: Any, intent: Record) -> None:
+        """A transaction that writes excludes all others here."""
 
     def _own_holder(self, database: Any) -> Any:  # noqa: ARG002
         if self._holder is None:

@@ -33,8 +33,8 @@ async def ask_until_answered(
     """Return what a model answers, or what a handler gives in its place.
 
     A request that failed in transport is sent three times in all, unless the model's own client
-    does so. Then the handler decides, at each failure; once it has had its attempts, the error is
-    raised as it is.
+    does so. Then the handler decides, at each failure; once all its attempts are made, those of
+    transport included, the error is raised as it is.
 
     Args:
         ask: Asks the model.
@@ -43,14 +43,14 @@ async def ask_until_answered(
         sleep: Waits.
         may_repeat: Whether the request may be sent again: nothing was streamed yet.
     """
-    own = () if _retries_itself(model) else _WAITS
-    attempt, waits = 1, iter(own)
+    waits = iter(() if _retries_itself(model) else _WAITS)
+    asked = decided = 0
     while True:
+        asked += 1
         try:
             return await ask()
         except Exception as error:
-            # Control flow of LangGraph and bounds of our own are nobody's to decide about.
-            if is_interrupt(error) or isinstance(error, SelfCorrectError):
+            if _is_control(error):
                 raise
             wait = _wait_after(error, next(waits, None)) if may_repeat() else None
             if wait is None:
@@ -58,9 +58,10 @@ async def ask_until_answered(
                 if isinstance(decision, RespondWith):
                     return decision.value
                 most = decision.max_attempts if isinstance(decision, RetryModel) else 0
-                if attempt >= min(most, MOST_ATTEMPTS) or not isinstance(decision, RetryModel):
+                if asked >= min(most, MOST_ATTEMPTS) or not isinstance(decision, RetryModel):
                     raise
-                wait, attempt, waits = decision.wait(attempt), attempt + 1, iter(own)
+                decided, waits = decided + 1, iter(())
+                wait = decision.wait(decided)
             await sleep(wait)
 
 
@@ -83,6 +84,14 @@ def _wait_after(error: Exception, wait: float | None) -> float | None:
     status, told = found["status"], found["retry_after"] or 0.0
     is_passing = status in _PASSING if status else _is_connection(error)
     return max(wait, told) if is_passing and told <= MOST_WAIT else None
+
+
+def _is_control(error: BaseException) -> bool:
+    """Say whether an error is LangGraph's control flow or a bound: nobody's to decide about."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_is_control, error.exceptions))
+    is_bound = isinstance(error, SelfCorrectError) or type(error).__name__ == "GraphRecursionError"
+    return is_bound or is_interrupt(error)
 
 
 def _is_connection(error: Exception) -> bool:

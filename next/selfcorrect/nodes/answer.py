@@ -56,8 +56,8 @@ async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
     """Take the question for this answer: of two that come at once, one counts."""
     if context.task is None:
         return
-    text = json.dumps(answer, sort_keys=True, default=str)
-    key, digest = f"answer {context.task}", sha256(text.encode()).hexdigest()
+    digest = _hash(json.dumps(answer, sort_keys=True, default=str))
+    key = _hash(f"answer {context.task}")
     about = f"{digest} {bound(question['question'], 200)}"
     record = Record(key, key, "a person's answer", about=about, thread=context.thread or "")
 
@@ -68,6 +68,10 @@ async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
     if isinstance(await context.use_ledger(context.ledger.begin, record, decide), Refuse):
         raise AnsweredError(f"the question {question['id']} was answered already")
     await context.use_ledger(context.ledger.settle, key, Outcome.DONE)
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _stays(call: Call, answer: Changed) -> bool:
