@@ -1,6 +1,8 @@
 """What nodes may use beside the state: the parts of a graph, and its host."""
 
 import asyncio
+import logging
+import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -53,6 +55,22 @@ P = ParamSpec("P")
 T = TypeVar("T")
 MAX_LIVE_RUNS: Final = 1_000
 MAX_TEXTS: Final = 8
+
+
+LOG: Final = logging.getLogger("selfcorrect")
+
+
+def has_readers(level: int = logging.ERROR) -> bool:
+    """Say whether an application reads lines of a level: through structlog, or the stdlib."""
+    structlog = sys.modules.get("structlog")
+    if structlog is not None and structlog.is_configured():
+        return True
+    logger: logging.Logger | None = LOG if LOG.isEnabledFor(level) else None
+    while logger is not None:
+        if any(not isinstance(each, logging.NullHandler) for each in logger.handlers):
+            return True
+        logger = logger.parent if logger.propagate else None
+    return False
 
 
 class SystemTime:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
+from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.text import release
 
@@ -64,25 +63,16 @@ class FailureReport:
         failure = state.get("failure")
         return cls(**failure) if failure else None
 
+    @property
+    def is_doubt(self) -> bool:
+        """Whether nobody knows what the tool did."""
+        lost = (each["outcome"] == Outcome.LOST for each in self.attempts)
+        return self.reason == "unknown_outcome" or any(lost)
+
     def to_json(self) -> JsonDict:
         """Return the report as the state holds it; what is None is left out."""
         values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
         return {key: item for key, item in values.items() if item is not None}
-
-
-def log_failure(report: FailureReport) -> None:
-    """Write one warning, where the application listens: the logger `selfcorrect`, or structlog."""
-    event = {"tool": report.tool, "reason": report.reason, "detail": report.detail}
-    more = {"where": report.where, "record": report.record}
-    event |= {name: item for name, item in more.items() if item}
-    structlog = sys.modules.get("structlog")
-    if structlog is not None and structlog.is_configured():
-        structlog.get_logger("selfcorrect").warning("call failed", **event)
-        return
-    logger = logging.getLogger("selfcorrect")
-    if logger.hasHandlers():
-        said = " ".join(f"{name}={release(str(item), 300)!r}" for name, item in event.items())
-        logger.warning("call failed: %s", said)
 
 
 def frame_of(error: BaseException | None) -> str | None:

@@ -4,14 +4,14 @@ import inspect
 from typing import Any, Final
 from uuid import uuid4
 
-from selfcorrect.context import RunContext
+from selfcorrect.context import RunContext, has_readers
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.terminal import PolicySource
 from selfcorrect.routing import END, ENTRY, PASSED, REPORT, ROUTES, STOPPED, Table
 from selfcorrect.setup import Loop
 from selfcorrect.state import FORMAT, INPUT_KEYS, STATE_KEYS, CorrectionState, new_run, stop_run
-from selfcorrect.text import text_of
+from selfcorrect.text import redact_json, text_of
 
 MAX_STEPS: Final = 500
 
@@ -46,8 +46,13 @@ async def run_step(loop: Loop, node: str, state: CorrectionState, context: RunCo
     note = update.pop("note", {})
     update = _end(loop.table, node, state, update, step)
     target = loop.table.next_node(node, update["outcome"])
-    event = {"step": step, "node": node, "outcome": update["outcome"], "next": target, **note}
+    event = {"step": step, "node": node, "outcome": update["outcome"], "next": target}
+    event |= redact_json(note) if note else {}
     update["trail"] = [event]
+    if has_readers():
+        from selfcorrect.watching.log import log_step
+
+        log_step(event, state)
     if target == END:
         context.live.pop(state.get("run", ""), None)
     return update

@@ -470,7 +470,7 @@ def test_a_failure_says_where_the_fault_of_the_tool_is_and_is_logged_once(caplog
     assert failure["where"].endswith(" in break_down")
     assert "test_loop.py:" in failure["where"]
     (record,) = caplog.records
-    assert (record.name, record.levelname) == ("selfcorrect", "WARNING")
+    assert (record.name, record.levelname) == ("selfcorrect", "ERROR")
     assert "break_down" in record.getMessage()
     assert failure["where"] not in failure["for_model"]
 

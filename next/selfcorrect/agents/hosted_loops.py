@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from logging import getLogger
 from typing import Any, Final, TypedDict, cast
 from uuid import uuid4
 
@@ -13,6 +12,7 @@ from langgraph.types import interrupt
 from selfcorrect.agents.shown import run_as_shown
 from selfcorrect.agents.tool_copy import LISTENER
 from selfcorrect.agents.tool_run import ToolRun, spec_of
+from selfcorrect.context import LOG, has_readers
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import CHECKPOINTER, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject
@@ -110,10 +110,9 @@ class HostedLoops:
         config = request.runtime.config.get("configurable") or {}
         if (lasting := self.lasting_scope(request.runtime, config)) is not None:
             return lasting
-        logger = getLogger("selfcorrect")
-        if acts and not self._has_warned and logger.hasHandlers():
+        if acts and not self._has_warned and has_readers():
             self._has_warned = True
-            logger.warning(_FORGETS, request.tool_call["name"])
+            LOG.warning(_FORGETS, request.tool_call["name"])
         return run or str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
 
     def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> Loop:

@@ -172,6 +172,12 @@ _NO_ANSWER: Final = frozenset({408, 499})
 _UNCLEAR: Final = frozenset({409, 412, 424})
 """Statuses that may speak of an equal request before, or of a part of this one."""
 
+
+def is_fault(error: BaseException) -> bool:
+    """Say whether an error's class shows a fault of the code that raised it."""
+    return isinstance(error, (*_PROGRAMMING, KeyError, IndexError))
+
+
 _PROGRAMMING: Final = (
     ArithmeticError,
     AssertionError,

@@ -57,7 +57,7 @@ def check_call(call: Call, context: RunContext) -> Update | None:
 
 def found(source: str, findings: list[Finding]) -> Update:
     """Return the update about what is wrong, with a note for the trail."""
-    texts = [bound(each["text"], 500) for each in findings[:20]]
+    texts = [release(each["text"], 500) for each in findings[:20]]
     return {"source": source, "findings": findings, "note": {"error": texts}}
 
 

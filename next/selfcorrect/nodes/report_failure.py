@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from selfcorrect.context import RunContext
+from selfcorrect.context import RunContext, has_readers
 from selfcorrect.effects.again import gravest
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import (
@@ -14,11 +14,14 @@ from selfcorrect.errors import (
 from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict
 from selfcorrect.state import CorrectionState, Update, seen
+from selfcorrect.text import redact_json
 
 if TYPE_CHECKING:
     from selfcorrect.report import FailureReport
 
 MAX_ITEMS: Final = 200
+_FOREIGN: Final = ("call", "original", "findings", "tried", "attempts", "changes", "question")
+"""What of a report may hold texts from outside that nothing has redacted yet."""
 _INSIDE: Final = ("key", "fault", "changes")
 _SETTLED: Final = ("attempts_exhausted", "limit_reached", "no_strategy", "repeated_failure")
 _UNTOUCHED: Final = (
@@ -33,11 +36,12 @@ _UNTOUCHED: Final = (
 
 async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     """End the run with a `FailureReport`, or raise where the caller wants exceptions."""
-    # A call that succeeds loads nothing of this.
-    from selfcorrect.report import log_failure
-
     report = _report(state, context)
-    log_failure(report)
+    # A doubt is told where nobody listens, too.
+    if has_readers() or report.is_doubt:
+        from selfcorrect.watching.log import log_failure
+
+        log_failure(report, state, context)
     if context.hooks is not None:
         if report.reason == "escalated":
             # An escalation is the answer of its tool.
@@ -50,7 +54,10 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
         context.live.pop(state["run"], None)
         _raise(report, errors)
     note = {"reason": report.reason, "detail": report.detail}
-    return {"outcome": "reported", "failure": report.to_json(), "note": note}
+    failure = report.to_json()
+    # Whoever makes the proposed call needs it as it is.
+    failure |= {name: redact_json(failure[name]) for name in _FOREIGN if name in failure}
+    return {"outcome": "reported", "failure": failure, "note": note}
 
 
 def _report(state: CorrectionState, context: RunContext) -> "FailureReport":

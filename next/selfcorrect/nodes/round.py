@@ -33,7 +33,7 @@ from selfcorrect.model import (
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.pointer import apply
 from selfcorrect.state import IDLE, CorrectionState, Update, seen, stop_by, stop_run
-from selfcorrect.text import bound
+from selfcorrect.text import bound, release
 from selfcorrect.tools.run import plain
 
 PERSON: Final = "person"
@@ -201,7 +201,7 @@ def note(round_: Round, rung: Rung, outcome: str, reason: str = "", **more: JSON
         "rule": rung.diagnosis.rule,
         "path": rung.diagnosis.path,
         "outcome": outcome,
-        "reason": bound(reason, 300),
+        "reason": release(reason, 300),
         "key": round_.key,
         "fault": fault_of(rung.diagnosis),
         **more,

@@ -46,11 +46,12 @@ class AskModel:
             from selfcorrect.models.call_writer import write_call
 
             return await write_call(call, port, self.prompts, context, self.rounds)
-        named = islice(zip(diagnosis.params, diagnosis.paths, strict=True), _MOST)
-        places = {name: path for name, path in named if keys_of(path)}
+        faults = islice(zip(diagnosis.params, diagnosis.paths, strict=True), _MOST)
+        places = {name: path for name, path in faults if keys_of(path)}
         if port is None or not places or not context.may_pay():
             return GiveUp("there is no model to ask, or the error names no argument")
-        system = f"{self.prompts.repair} {self.prompts.answer.format(names=', '.join(places))}"
+        named = release(", ".join(places), 2_000)
+        system = f"{self.prompts.repair} {self.prompts.answer.format(names=named)}"
         answer = await port.ask_json(system, _prompt(call, diagnosis, context, places))
         changes = [
             Change(path, look(call, path), answer[name], Safety.MODEL, "a model's answer")

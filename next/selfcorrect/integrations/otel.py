@@ -1,0 +1,5 @@
+"""OpenTelemetry: spans of runs, and counters."""
+
+from selfcorrect.watching.otel import instrumented
+
+__all__ = ["instrumented"]

@@ -1,0 +1,198 @@
+"""Cuts out of a text what looks like a secret, in time linear in the text.
+
+Two tables decide: the forms that vendors give their keys, and the names that announce a secret,
+whose values are read to the end of their quotes.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from selfcorrect.text import CUT, own_forms
+
+Span: TypeAlias = tuple[int, int]
+
+
+def cut_secrets(text: str) -> str:
+    """Return a text without what looks like a secret.
+
+    >>> cut_secrets('{"user": "ann", "password": "correct horse"}')
+    '{"user": "ann", "password": "[secret]"}'
+    >>> cut_secrets("password: must be at least 8 characters")
+    'password: must be at least 8 characters'
+    """
+    if not text.isascii():
+        # RE2 reads UTF-8, which half a character is not.
+        text = text.encode("utf-8", "replace").decode()
+    # Most texts hold none, and one search costs a tenth of all others.
+    if not _any_form().search(text):
+        return text
+    spans = [each.span(each.lastindex or 0) for each in _search((*_CERTAIN, *own_forms), text)]
+    likely = (each.span(each.lastindex or 0) for each in _search(_LIKELY, text))
+    spans += (each for each in likely if _is_random(text[slice(*each)]))
+    return _cut(text, [*spans, *_named_spans(text)])
+
+
+def add_secret_form(pattern: str) -> None:
+    """Cut out what a pattern of RE2 matches, too: its group, where it has one.
+
+    Raises:
+        ValueError: If it is not a pattern.
+    """
+    try:
+        _compile(pattern)
+    except Exception as error:
+        raise ValueError(f"{pattern!r} is not a pattern of RE2: {error}") from None
+    own_forms.append(pattern)
+    _any_form.cache_clear()
+
+
+_PREFIXES: Final = (
+    *("[prs]k", "secret", "key", "npm", "pypi", "hf", "gsk", "r8", "xai", "ntn", "sbp", "pplx"),
+    *("figd", "gls[aw]", "rnd", "pcsk", "tvly", "e2b", "lsv2", "fo1", "dckr_pat", "rubygems"),
+    *("whsec", "do[por]_v1", r"shp\w\w", "gh[opsur]", "github_pat", "gl[a-z]{2,5}", "xox[a-z]"),
+    *("xapp", "PMAK", "NRAK", "GOCSPX", "pscale_pw", "lin_api", "sq0[a-z]{3}", "sntry[su]"),
+)
+"""What stands before a vendor's key, and a hyphen or an underscore."""
+_LIKELY: Final = (
+    rf"\b(?:{'|'.join(_PREFIXES)})[-_](?:[\w-]|\\+u\w{{4}}){{16,}}",
+    r"\b(?:A3T|AKIA|ASIA|AIza|ATATT3|AKC|SK|AC|dapi|AGE-SECRET-KEY-)[\w-]{16,}",
+    r"\b(?:ya29\.|SG\.|hv[sb]\.|dp\.pt\.|1//0)[\w.-]{16,}",
+    r"(?i)\b[\w.-]*hooks?[\w.-]*/([^\s\"'<>?#]{8,})",
+    r"(?i)\b(?:bearer|basic|apikey|token)\s+([\w.~+/=-]{8,})",
+)
+"""Keys by their form, where a digit or a change of case shows that they are no words."""
+_CERTAIN: Final = (
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END[A-Z0-9 ]*-----|\z)",
+    r"\b[\w~.]{3}\dQ~[\w~.-]{31,}",
+    r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?",
+    r"\d{8,10}:[\w-]{33,}",
+    r"\$(?:apr1|2?[1-9a-y])\$[\w./$]{16,}",
+    r"://[^\s/:@]{0,100}:([^\s/\"']{1,200})@",
+    r"://([^\s/:@]{12,200})@",
+    r"(?i)%3A%2F%2F[^\s%]{0,100}%3A([^\s%]{1,200})%40",
+    r"(?:\A|\s)(?:-u|--user)[\s=]+[\w.@+-]{0,100}:([^\s\"']{4,})",
+    r"(?i)\b(?:pin|t?otp|cv[vc]|passcode)\b[\"']?\s*[:=]\s*[\"']?(\d{3,8})\b",
+)
+"""Keys by their form alone, and secrets by where they stand; a group is the secret itself."""
+
+_CHOSEN: Final = r"pass(?:wor[dt]|wd|phrase|code)?|pwd|kennwort|contrase(?:\pL|\\+u00f1)a|senha"
+_ISSUED: Final = (
+    r"token|secret|credentials?|signature|\bsig|(?:connect\.|php)?sess(?:ion)?[_-]?(?:id|key)"
+    r"|(?:api|access|private|account|auth|sign(?:ing)?|encryption|master|shared|storage)[ _-]?key"
+)
+_HEADER: Final = r"(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token)|dd-api-key"
+_SPACE: Final = r"(?:\s|\\+[nrt])*"
+"""Space as it stands, or as JSON escapes it."""
+_NAMED: Final = (
+    rf"(?i)(?P<dash>(?:\A|[\s\"'(])--?[\w-]*)?"
+    rf"(?:(?P<header>\b(?:{_HEADER}))|(?P<chosen>{_CHOSEN})|(?:{_ISSUED}))"
+    r"""\\*(?:["'`\]]|&quot;)?"""
+    rf"""(?P<sign>{_SPACE},{_SPACE}\\*["']value\\*["']{_SPACE}:{_SPACE}"""
+    rf"""|{_SPACE}(?:=>|:=|[:=]|%3D){_SPACE}|>|\s*,\s*|\s+(?:is|was|by)\s*:?\s+|\s+)"""
+    r"""(?P<quote>\\*(?:["'`]|&quot;))?"""
+)
+"""A name that announces a secret, up to where its value begins."""
+_PLAIN: Final = frozenset(
+    {
+        *("none", "null", "true", "false", "undefined", "required", "invalid", "missing"),
+        *("wrong", "string", "str", "must", "should", "is", "was", "not", "empty", "expired"),
+        *("incorrect", "and", "or", "the", "value", "field", "header", "param", "object"),
+    }
+)
+"""With what a sentence about a secret goes on."""
+
+
+@cache
+def _compile(pattern: str) -> Any:
+    import re2
+
+    return re2.compile(pattern)
+
+
+@cache
+def _any_form() -> Any:
+    forms = (*_CERTAIN, *_LIKELY, *own_forms, _NAMED)
+    return _compile("|".join(f"(?:{each})" for each in forms))
+
+
+def _search(patterns: Iterable[str], text: str) -> Iterator[Any]:
+    for pattern in patterns:
+        yield from _compile(pattern).finditer(text)
+
+
+def _named_spans(text: str) -> Iterator[Span]:
+    """Yield where the values stand that names announce; a name inside a value announces none."""
+    end = 0
+    for match in _search([_NAMED], text):
+        if match.start() >= end and (span := _span_of_value(match, text)) is not None:
+            end = span[1]
+            yield span
+
+
+def _span_of_value(match: Any, text: str) -> Span | None:
+    """Return where the value stands that a name announces; None where it is no secret."""
+    sign = re.sub(r"\\+[nrt]|\s", "", match["sign"])
+    start, is_quoted = match.end(), bool(match["quote"])
+    is_header = bool(match["header"]) and sign in _ASSIGNS
+    end = _end_of_value(text, start, match["quote"] or "", sign, is_header=is_header)
+    value = text[start:end]
+    first = next(iter(value.split(None, 1)), "")
+    if not first or first.strip(".,").lower() in _PLAIN or text[end : end + 1] == "(":
+        return None
+    is_chosen, is_random = bool(match["chosen"]), _is_random(value)
+    if sign == ">":
+        is_secret = text.startswith("</", end)
+    elif sign == ",":
+        is_secret = is_chosen and is_quoted and is_random
+    elif is_quoted and sign:
+        is_secret = is_chosen or len(value) > 5 or is_random
+    elif is_header:
+        is_secret = True
+    elif sign in _ASSIGNS and match["sign"] == sign != ":":
+        is_secret = len(value) > 2
+    elif match["dash"] or (is_quoted and is_chosen):
+        is_secret = value[0].isalnum()
+    else:
+        # "password: " and "password is " go on in words, too.
+        is_secret = is_random and (bool(sign) or is_chosen or len(value) > 15)
+    return (start, end) if is_secret else None
+
+
+_ASSIGNS: Final = ("=>", ":=", ":", "=", "%3D", "%3d", ">")
+_WORD: Final = re.compile(r"[^\s\"'`,;&<>()\[\]{}]{0,4096}")
+_LINE: Final = re.compile(r"(?:=\\*\"[^\r\n\"]*\"|[^\r\n\"']){0,4096}")
+_TAG: Final = re.compile(r"[^<]{0,4096}")
+
+
+def _end_of_value(text: str, start: int, quote: str, sign: str, *, is_header: bool) -> int:
+    """Return where a value ends: at its closing quote, its tag, its line, or its word."""
+    mark = quote.lstrip("\\")
+    depth = len(quote) - len(mark)
+    for each in re.finditer(rf"(\\*){re.escape(mark)}", text[start : start + 4096]) if mark else ():
+        # A quote that is escaped once more belongs to the value.
+        if len(each[1]) <= depth:
+            return start + each.start()
+    pattern = _LINE if is_header or mark else _TAG if sign == ">" else _WORD
+    found = pattern.match(text, start)
+    return found.end() if found else start
+
+
+def _is_random(value: str) -> bool:
+    """Say whether a value looks like no word: by a digit, a change of case or a sign inside it."""
+    return len(value) > 5 and _RANDOM.search(value) is not None
+
+
+_RANDOM: Final = re.compile(r"\d|[a-z][A-Z]|\w[!$%^&*#+~]\w")
+
+
+def _cut(text: str, spans: Iterable[Span]) -> str:
+    parts, end = [], 0
+    for start, stop in sorted(spans):
+        if stop <= end:
+            continue
+        if start >= end:
+            parts += [text[end:start], CUT]
+        end = stop
+    return "".join([*parts, text[end:]])

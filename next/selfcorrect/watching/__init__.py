@@ -1,0 +1,1 @@
+"""Tells operators what runs do: log lines and OpenTelemetry; whatever leaves is redacted."""

@@ -1,0 +1,117 @@
+"""Writes one line for each step of a run, and one for each call that failed.
+
+Where an application has configured structlog, the lines go there; else to the stdlib's logger
+`selfcorrect`. The level says what an operator has to do:
+
+| level | for |
+|---|---|
+| DEBUG | a step that needs nobody |
+| INFO | a call that was repaired, with the changes; a mistake of the model, which it is told |
+| WARNING | a run that ended for a bound, access, a quota or a service |
+| ERROR | a tool's own fault, with its class and where it was raised; a doubt, with its record |
+
+A doubt is written to stderr even where nothing is configured; nothing else is.
+"""
+
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import Any, Final
+
+from selfcorrect.context import LOG, RunContext, has_readers
+from selfcorrect.effects.failure import is_fault
+from selfcorrect.model import ErrorKind, JsonDict, JsonObject
+from selfcorrect.report import FailureReport
+from selfcorrect.state import CorrectionState
+from selfcorrect.text import quote, release, text_of
+
+_MOST_CHANGES: Final = 20
+
+
+def log_step(event: JsonObject, state: CorrectionState) -> None:
+    """Write what a node came to."""
+    changes = event.get("changes") or ()
+    level = logging.INFO if changes else logging.DEBUG
+    if not has_readers(level):
+        return
+    current = state.get("current") or {}
+    told: JsonDict = {name: event[name] for name in _TOLD if event.get(name) is not None}
+    if changes:
+        told["changes"] = [_change_text(each) for each in islice(changes, _MOST_CHANGES)]
+    _write(level, "repaired" if changes else "step", {"tool": current.get("name"), **told})
+
+
+def log_failure(report: FailureReport, state: CorrectionState, context: RunContext) -> None:
+    """Write why a call failed."""
+    error = next(reversed(context.live_part(state["run"]).errors), None)
+    told: JsonDict = {"tool": report.tool, "reason": report.reason, "detail": report.detail}
+    level = _LEVELS.get(report.reason, logging.INFO)
+    kinds = {each.get("kind") for each in report.findings}
+    if error is not None:
+        told |= {"error": f"{type(error).__name__}: {text_of(error)}", "traceback": _frames(error)}
+        if is_fault(error) or ErrorKind.INTERNAL in kinds:
+            level = logging.ERROR
+    if report.record:
+        told["record"] = report.record
+    if report.is_doubt:
+        level = logging.ERROR
+        told |= {"thread": context.thread, "call_id": state["current"].get("id"), "doubt": True}
+    _write(level, "call failed", told, or_stderr=report.is_doubt)
+
+
+def redacted(_logger: Any, _method: str, event: Any) -> Any:
+    """Redact every value of a line; a processor for `structlog.configure(processors=[…])`."""
+    return {_plain(name): _plain(item) for name, item in event.items()}
+
+
+_TOLD: Final = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
+_LEVELS: Final = dict.fromkeys(
+    ("limit_reached", "attempts_exhausted", "terminal_kind", "unavailable", "escalated"),
+    logging.WARNING,
+)
+"""Levels by reason; whatever else ends a run is a mistake of the model, or waits for a person."""
+
+
+def _write(level: int, event: str, told: JsonObject, *, or_stderr: bool = False) -> None:
+    fields = {name: _plain(item) for name, item in told.items() if item not in (None, "", [])}
+    structlog = sys.modules.get("structlog")
+    # What a processor or a handler raises must not end a run.
+    with suppress(Exception):
+        if structlog is not None and structlog.is_configured():
+            structlog.get_logger("selfcorrect").log(level, event, **fields)
+            return
+        line = f"{event}: {' '.join(f'{name}={item!r}' for name, item in fields.items())}"
+        if has_readers(level):
+            LOG.log(level, "%s", line)
+        elif or_stderr:
+            sys.stderr.write(f"selfcorrect: {line}\n")
+
+
+def _plain(item: Any) -> Any:
+    """Return a value as it may leave: one line, without secrets and control characters."""
+    if item is None or isinstance(item, bool | int | float):
+        return item
+    if isinstance(item, list | tuple):
+        return [_plain(each) for each in item]
+    if isinstance(item, dict):
+        return {_plain(name): _plain(each) for name, each in item.items()}
+    return " ".join(release(text_of(item), 500).split())
+
+
+def _change_text(change: JsonObject) -> str:
+    show = partial(quote, most=80)
+    before, after = (show(change[key]) if key in change else "nothing" for key in _SIDES)
+    return f"{change['path']}: {before} → {after} ({change['safety']}, {change.get('strategy')})"
+
+
+_SIDES: Final = ("before", "after")
+
+
+def _frames(error: BaseException) -> Sequence[str]:
+    """Return where an error was raised, its innermost frame first."""
+    found = reversed(traceback.extract_tb(error.__traceback__))
+    return [f"{each.filename}:{each.lineno} in {each.name}" for each in islice(found, 10)]

@@ -1,0 +1,148 @@
+"""Traces runs through OpenTelemetry: one span a run, one a node below it, and counters.
+
+Names are those of the GenAI conventions where these have one: `execute_tool NAME`,
+`gen_ai.tool.name`. No value of an argument or a result stands in a span.
+"""
+
+from contextlib import AbstractContextManager
+from inspect import isawaitable
+from typing import Any, Final
+
+from selfcorrect.context import RunContext
+from selfcorrect.effects.failure import is_interrupt
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.model import JsonDict
+from selfcorrect.protocols import Node
+from selfcorrect.routing import END, ROUTES
+from selfcorrect.setup import SLOTS
+from selfcorrect.state import CorrectionState
+from selfcorrect.text import release, text_of
+
+_MOST_RUNS: Final = 1_000
+_NAME: Final = "selfcorrect"
+
+
+def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> dict[str, Any]:
+    """Return options that trace every built-in node: `build_graph(tools, **instrumented())`.
+
+    Args:
+        tracer_provider: Makes the spans; left out, OpenTelemetry's global one.
+        meter_provider: Makes the counters; left out, OpenTelemetry's global one.
+
+    Raises:
+        ImportError: If OpenTelemetry is not installed.
+    """
+    try:
+        from opentelemetry import metrics, trace
+    except ImportError as error:
+        command = "pip install 'selfcorrect[otel]'"
+        raise ImportError(f"OpenTelemetry is not installed; install it with {command}") from error
+    tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
+    runs = _Runs(tracer, _Counters(metrics.get_meter(_NAME, meter_provider=meter_provider)))
+    return {slot: runs.trace(name, node) for slot, (name, node) in SLOTS.items()}
+
+
+class _Runs:
+    """Holds the span of each run that goes on."""
+
+    def __init__(self, tracer: Any, counters: "_Counters") -> None:
+        self._tracer = tracer
+        self._counters = counters
+        self._spans: dict[str, Any] = {}
+
+    def trace(self, name: str, node: Node) -> Node:
+        """Return a node that runs in a span."""
+
+        async def traced(state: CorrectionState, context: RunContext) -> Any:
+            parent = self._span_of(state)
+            with self._start(name, state, parent) as span:
+                try:
+                    update = node(state, context)
+                    update = await update if isawaitable(update) else update
+                except BaseException as error:
+                    if not is_interrupt(error):
+                        _note_error(span, error)
+                        _note_error(parent, error)
+                    self._end(state)
+                    raise
+                self._counters.count(update, state)
+                _note_update(span, update)
+            if ROUTES[name].get(update.get("outcome", "")) == END or "failure" in update:
+                _note_update(parent, update)
+                self._end(state)
+            return update
+
+        return traced
+
+    def _span_of(self, state: CorrectionState) -> Any:
+        run = state["run"]
+        if run not in self._spans:
+            if len(self._spans) >= _MOST_RUNS:
+                self._spans.pop(next(iter(self._spans))).end()
+            self._spans[run] = self._tracer.start_span("selfcorrect")
+        return self._spans[run]
+
+    def _start(self, name: str, state: CorrectionState, parent: Any) -> AbstractContextManager[Any]:
+        from opentelemetry import trace
+
+        tool = release(text_of((state.get("current") or {}).get("name") or ""), 100)
+        attributes = {"gen_ai.tool.name": tool} if tool else {}
+        title = f"selfcorrect.{name}"
+        if name == "execute":
+            title = f"execute_tool {tool}"
+            attributes["gen_ai.operation.name"] = "execute_tool"
+        found: AbstractContextManager[Any] = self._tracer.start_as_current_span(
+            title,
+            context=trace.set_span_in_context(parent),
+            attributes=attributes,
+            # What an exception says may hold values and secrets.
+            record_exception=False,
+            set_status_on_exception=False,
+        )
+        return found
+
+    def _end(self, state: CorrectionState) -> None:
+        if (span := self._spans.pop(state["run"], None)) is not None:
+            span.end()
+
+
+class _Counters:
+    """Counts what an operator watches: repairs, failed calls and doubts."""
+
+    def __init__(self, meter: Any) -> None:
+        names = {"repairs": "changes of calls", "failures": "calls that failed", "doubts": "doubts"}
+        self._of = {
+            name: meter.create_counter(f"selfcorrect.{name}", description=text)
+            for name, text in names.items()
+        }
+
+    def count(self, update: JsonDict, state: CorrectionState) -> None:
+        """Count what a node came to."""
+        tool = release(text_of((state.get("current") or {}).get("name") or ""), 100)
+        attributes = {"gen_ai.tool.name": tool}
+        note = update.get("note") or {}
+        for change in note.get("changes") or ():
+            more = {"selfcorrect.strategy": str(change.get("strategy"))}
+            self._of["repairs"].add(1, {**attributes, **more})
+        if failure := update.get("failure"):
+            self._of["failures"].add(1, {**attributes, "selfcorrect.reason": failure["reason"]})
+        if note.get("did") == Outcome.LOST:
+            self._of["doubts"].add(1, attributes)
+
+
+def _note_update(span: Any, update: JsonDict) -> None:
+    note = update.get("note") or {}
+    told = {name: note.get(name) for name in ("attempt", "did", "reason", "replayed")}
+    told["outcome"] = update.get("outcome")
+    told["strategies"] = [each["strategy"] for each in note.get("tried") or ()]
+    told["rules"] = [each["rule"] for each in note.get("findings") or () if each.get("rule")]
+    for name, item in told.items():
+        if item not in (None, []):
+            span.set_attribute(f"selfcorrect.{name}", item)
+
+
+def _note_error(span: Any, error: BaseException) -> None:
+    from opentelemetry.trace import Status, StatusCode
+
+    span.set_attribute("error.type", type(error).__qualname__)
+    span.set_status(Status(StatusCode.ERROR))
