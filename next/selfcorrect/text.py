@@ -109,7 +109,7 @@ _NAME: Final = re.compile(
 _HINTS: Final = (
     *("pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "sess", "sig", "basic"),
     *("kennwort", "contrase", "senha", "bearer", "hook", "://", "%3a", "-u", "pin", "otp", "cv"),
-    *("eyj", "q~", "$"),
+    *("eyj", "q~", "$", "ya29.", "sg.", "hvs.", "hvb.", "dp.pt", "1//0", "dapi"),
 )
 _LONG: Final = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[-_A-Z])[\w-]{16}")
 _INVISIBLE: Final = re.compile(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from selfcorrect.report import FailureReport
 
 MAX_ITEMS: Final = 200
-_FOREIGN: Final = ("call", "original", "findings", "tried", "attempts", "changes", "question")
+_FOREIGN: Final = ("call", "original", "findings", "tried", "changes", "question")
 """What of a report may hold texts from outside that nothing has redacted yet."""
 _INSIDE: Final = ("key", "fault", "changes")
 _SETTLED: Final = ("attempts_exhausted", "limit_reached", "no_strategy", "repeated_failure")
@@ -99,7 +99,7 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         state["original"],
         state["findings"][:MAX_ITEMS],
         tried[:MAX_ITEMS],
-        state["attempts"][:MAX_ITEMS],
+        [each | {"call": redact_json(each["call"])} for each in state["attempts"][:MAX_ITEMS]],
         [*state["changes"], *state["pending"]][:MAX_ITEMS],
         stop.get("proposal"),
         state["question"],
