@@ -1,0 +1,1 @@
+"""Draws graphs and runs, offline and from data alone: SVG, HTML, text."""

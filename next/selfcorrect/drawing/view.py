@@ -1,0 +1,163 @@
+"""What is shown of a run, as JSON: one view for the widget, the page, the SVG and the terminal.
+
+Everything in it has left through `selfcorrect.text`: bounded, redacted, without control characters.
+Places and sizes are pixels.
+"""
+
+from typing import Any, Final, Literal, TypeAlias, TypedDict
+
+VERSION: Final = 1
+"""Of this form; a page or widget of another version says so."""
+
+Status: TypeAlias = Literal[
+    "ready",  # nothing has run yet
+    "running",
+    "paused",  # before the next node: a step, a breakpoint, or Pause
+    "waiting",  # a person is asked
+    "error",  # a node raised; a step tries it again
+    "finished",
+    "failed",  # the run ended in its report
+    "past",  # the head stands before the newest step; a step forks
+]
+
+
+class ViewNode(TypedDict):
+    """A node of the picture.
+
+    Attributes:
+        id: Its name.
+        x: Of its centre; likewise `y`.
+        width: Of its box; likewise `height`.
+        visits: How often the run was there.
+        mark: `current` ran last, `next` runs next.
+        is_breakpoint: Whether a run stops before it.
+    """
+
+    id: str
+    x: float
+    y: float
+    width: float
+    height: float
+    visits: int
+    mark: Literal["", "current", "next"]
+    is_breakpoint: bool
+
+
+class ViewEdge(TypedDict):
+    """An edge of the picture.
+
+    Attributes:
+        source: Where it begins; likewise `target`.
+        label: The outcomes that take it.
+        points: Its corners, from border to border.
+        count: How often the run took it.
+    """
+
+    source: str
+    target: str
+    label: str
+    points: list[tuple[float, float]]
+    count: int
+
+
+class Picture(TypedDict):
+    """A graph with the path taken."""
+
+    nodes: list[ViewNode]
+    edges: list[ViewEdge]
+    width: float
+    height: float
+
+
+class Moment(TypedDict):
+    """One step of the history.
+
+    Attributes:
+        id: Names it for `goto`: LangGraph's id of the checkpoint, or its number in a recorded run.
+        node: The node that ran; empty for the input.
+        outcome: What it came to.
+        attempt: The execution that it belongs to, from 0.
+        seconds: How long it took.
+        kind: Whether a node ran, a person edited, or a node raised.
+        is_left: Whether it stands on a branch that the head has left.
+        is_head: Whether the head stands behind it.
+    """
+
+    id: str
+    node: str
+    outcome: str
+    attempt: int
+    seconds: float
+    kind: Literal["input", "step", "edit", "error"]
+    is_left: bool
+    is_head: bool
+
+
+class ViewChange(TypedDict):
+    """An edit of the call, as texts; an empty text stands for no value."""
+
+    place: str
+    before: str
+    after: str
+    safety: str
+    strategy: str
+    rule: str
+
+
+class Match(TypedDict):
+    """Why a rule decided.
+
+    Attributes:
+        rule: Its name.
+        pattern: Its pattern; empty where it has none.
+        parts: The error's text in pieces: each with the name of the group that it is, `match` for
+            the rest of the match, or an empty text.
+        ladder: The strategies that it lists.
+    """
+
+    rule: str
+    pattern: str
+    parts: list[tuple[str, str]]
+    ladder: list[str]
+
+
+class Detail(TypedDict):
+    """What the node in front of the head did."""
+
+    changes: list[ViewChange]
+    matches: list[Match]
+    tried: list[dict[str, str]]
+    cost: dict[str, float]
+    error: str
+
+
+class View(TypedDict):
+    """Everything that is shown at one moment.
+
+    Attributes:
+        version: `VERSION`.
+        title: What the run is about: the tool, or the graph's name.
+        status: Where the run stands.
+        sentence: The same for people, with what to do.
+        picture: The graph.
+        timeline: All steps, oldest first.
+        detail: What the step in front of the head did; None at the beginning.
+        state: The state at the head, each key with its JSON as a text.
+        question: What a person is asked: `id`, `question`, `options`; None where nobody is.
+        outcome: The result or the report, as `{name: text}`; empty while the run goes on.
+        commands: What can be done now.
+        problem: Why the last command was refused; empty where it was not.
+    """
+
+    version: int
+    title: str
+    status: Status
+    sentence: str
+    picture: Picture
+    timeline: list[Moment]
+    detail: Detail | None
+    state: dict[str, str]
+    question: dict[str, Any] | None
+    outcome: dict[str, str]
+    commands: list[str]
+    problem: str

@@ -1,0 +1,1 @@
+"""Steps through runs and shows them in notebooks."""
