@@ -27,7 +27,9 @@ def say(messages):
         file.write("".join(each.text for each in messages) + "=====")
     item = answers.pop(0)
     if item == "raise":
-        raise ConnectionError("no model here")
+        raise ValueError("no model here")
+    if item == "break":
+        raise ConnectionError("broken")
     return item
 
 answers = {answers!r}
@@ -86,7 +88,7 @@ def test_the_model_reads_what_an_answer_is_and_no_value(tmp_path, monkeypatch):
 
 
 MASKED = {
-    "Seat 12 of flight LH400 on 2026-10-26 is gone": "Seat {number} of flight {id} on {date} is gone",
+    "Seat 12 of LH400 on 2026-10-26 is gone": "Seat {number} of {id} on {date} is gone",
     "user ann@example.org is locked": "user {id} is locked",
     "no file /home/ann/x.txt": "no file {id}",
     "'Big Ben' and \"Tower\" are closed": "{text} and {text} are closed",
@@ -230,6 +232,10 @@ def test_the_most_frequent_come_first_and_no_more_than_most_are_asked(tmp_path, 
     ]
     _, prompts, _ = proposing(tmp_path, monkeypatch, [{}, {}], lines, "--most", "2")
     assert ["gamma" in prompts[0], "beta" in prompts[1], len(prompts)] == [True, True, 2]
+    # What is asked again because a connection broke counts too.
+    (tmp_path / "asked.txt").unlink()
+    _, prompts, _ = proposing(tmp_path, monkeypatch, ["break"] * 9, lines, "--most", "2")
+    assert len(prompts) == 2
 
 
 @pytest.mark.parametrize(

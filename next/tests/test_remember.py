@@ -1,6 +1,7 @@
 """`remember` repeats what a model or a person moved; it keeps names, and never a value."""
 
 import itertools
+import json
 import sqlite3
 import subprocess
 import sys
@@ -337,22 +338,56 @@ def test_a_file_that_breaks_costs_the_rung_and_no_run(tmp_path):
     assert edit(tool, {"whenever": "2026-10-26"}, SAFE, strategies)["result"] == "ok"
 
 
+MAP = """
+format = 1
+extends = ["default"]
+[[rule]]
+id = "hole"
+code = "required"
+repair = ["remember", "ask-model"]
+[rule.options.remember]
+file = "m.db"
+[[rule]]
+id = "stranger"
+code = "additionalProperties"
+repair = ["drop-null", "ask-model"]
+"""
 PROCESS = """
-import sys
-sys.path.insert(0, {folder!r})
-from test_remember import SAFE, book, edit, is_reused, remembering
-edit(book(), {{sys.argv[2]: "2026-10-26"}}, SAFE, remembering(sys.argv[1]))
+import json, sys
+from selfcorrect import ToolSpec
+from selfcorrect.testing import play
+
+class Model:
+    def invoke(self, messages):
+        return answers.pop(0)
+
+key, answers = sys.argv[1], [json.dumps(each) for each in json.loads(sys.argv[2])]
+parameters = {"type": "object", "properties": {"day": {"type": "string", "format": "date"}}}
+schema = {"name": "t", "parameters": {**parameters, "required": ["day"]}}
+tool = ToolSpec.from_schema(schema, call=lambda day: day, effect="read_only")
+given = {"call": {"name": "t", "args": {key: "2026-10-26"}}}
+print(play([tool], given, strategies="./own.toml", model=Model()).get("result"))
 """
 
 
 def test_two_processes_share_a_file(tmp_path):
-    file, code = str(tmp_path / "m.db"), PROCESS.format(folder=str(__file__).rpartition("/")[0])
-    keys = ("whenever", "sometime")
-    running = [subprocess.Popen([sys.executable, "-c", code, file, key]) for key in keys]
-    assert [each.wait() for each in running] == [0, 0]
-    tool = book()
-    for key in keys:
-        assert is_reused(tool, {key: "2027-01-31"}, remembering(file))
+    (tmp_path / "own.toml").write_text(MAP, "utf-8")
+
+    def begin(key, *answers):
+        command = [sys.executable, "-c", PROCESS, key, json.dumps(answers)]
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+
+    def results(*running):
+        return [each.communicate()[0].strip() for each in running]
+
+    keys, day = ("whenever", "sometime"), {"day": "2026-10-26"}
+    # Both make the file, and both learn.
+    assert results(*(begin(key, {key: None}, day) for key in keys)) == ["2026-10-26"] * 2
+    assert sorted(origin for _, origin, *_ in kept(tmp_path / "m.db")) == [
+        "/args/sometime",
+        "/args/whenever",
+    ]
+    assert results(*map(begin, keys)) == ["2026-10-26"] * 2
 
 
 def test_a_strategy_of_ones_own_learns_and_may_fail():

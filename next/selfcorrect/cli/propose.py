@@ -18,7 +18,7 @@ from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import MapError
 from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict
-from selfcorrect.models.port import ModelPort
+from selfcorrect.models.port import ModelPort, Spending
 from selfcorrect.names import LONGEST, is_plain
 from selfcorrect.strategy_map.lint import lint
 from selfcorrect.strategy_map.match import fits
@@ -62,6 +62,8 @@ def propose(options: argparse.Namespace) -> int:
     if base.endswith(".toml") or "/" in base:
         base = str(Path(base).resolve())
     strategies, model = StrategyMap.load(base), _load_model(options.model)
+    # A call that is sent again counts too.
+    port = ModelPort(model, Spending(left={"model_calls": options.most}))
     groups: dict[Any, list[RecordedError]] = defaultdict(list)
     for each in _read(options.errors, strategies):
         groups[each.group].append(each)
@@ -72,7 +74,7 @@ def propose(options: argparse.Namespace) -> int:
         others = [each for key, errors in groups.items() if key != group for each in errors]
         shown = f"{group[0]}: {bound(group[1], 80)} ({len(own)}): "
         try:
-            rule = _rule_in(run_sync(ModelPort(model).ask_json(_ASK, _prompt(own[0]))), own)
+            rule = _rule_in(run_sync(port.ask_json(_ASK, _prompt(own[0]))), own)
             text = written + _toml(rule, options.model, len(own))
             _check(rule, text, own, others)
         except Exception as error:
