@@ -95,6 +95,7 @@ MASKED = {
     "`to` must be set, not `Rome`": "`to` must be set, not {text}",
     "token=abcd1234efgh5678 is refused": "token={text} is refused",
     "BERLIN is not served": "{text} is not served",
+    "9to9 is wrong": "{id} is wrong",
     "can't open won't close": "can't open won't close",
 }
 

@@ -200,13 +200,17 @@ NOTHING = {
     "the key names a secret": ({"api_key": "2026-10-26"}, SAFE),
     "the key is a secret": ({"sk-proj-abcdefgh12345678": "2026-10-26"}, SAFE),
     "the key is long": ({"w" * 121: "2026-10-26"}, SAFE),
+    "a truth value may be equal by chance": ({**SAFE, "dry": True}, {**SAFE, "sure": True}),
+    "a word for it too": ({**SAFE, "dry": "yes"}, {**SAFE, "sure": True}),
+    "the object of a place is open": ({"whenever": "2026-10-26"}, {"more": {"day": "2026-10-26"}}),
     "a digit may be equal by chance": ({**SAFE, "page": 1}, {**SAFE, "seats": 1}),
 }
 
 
 @pytest.mark.parametrize(("args", "fixed"), NOTHING.values(), ids=NOTHING)
 def test_nothing_is_learnt_where(args, fixed, tmp_path):
-    tool = book()
+    schema = {**BOOK, "sure": {"type": "boolean"}, "more": {"type": "object"}}
+    tool = book(schema=schema, required=())
     assert edit(tool, args, fixed, remembering(tmp_path / "m.db"))["result"] == "ok"
     assert kept(tmp_path / "m.db") == []
 

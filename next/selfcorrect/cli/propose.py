@@ -200,7 +200,7 @@ def mask(text: str, arguments: JSON, names: Sequence[str] = ()) -> str:
         text = re.sub("|".join(known), "{text}", text, flags=re.IGNORECASE)
 
     def mark(found: re.Match[str]) -> str:
-        is_name = found[0][1:-1] in names
+        is_name = found.lastgroup == "text" and found[0][1:-1] in names
         return found[0] if is_name else f"{{{found.lastgroup}}}"
 
     return bound(_VALUES.sub(mark, text), 1_000)

@@ -219,10 +219,9 @@ def _error(state: CorrectionState, context: RunContext) -> BaseException | None:
 
 def teach(state: CorrectionState, made: Call, context: RunContext) -> None:
     """Tell the strategies that were tried, and learn, of a call that ended well."""
-    changes = [change_of(each) for each in state["changes"]]
-    for rule, name in {(each["rule"], each["strategy"]): 0 for each in state["tried"]}:
+    for rule, name in {(each.get("rule"), each.get("strategy")): 0 for each in state["tried"]}:
         # A bug in a strategy costs what it would have learnt, never the run.
         with suppress(Exception):
-            strategy = context.strategy_for(state, rule, name).repair
+            strategy = context.strategy_for(state, rule, str(name)).repair
             if (learn := getattr(strategy, "learn", None)) is not None:
-                learn(state["original"], made, changes, context.tools)
+                learn(state["original"], made, [*map(change_of, state["changes"])], context.tools)
