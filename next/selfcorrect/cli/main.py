@@ -16,6 +16,7 @@ _COMMANDS = {
     "diagnose": ("diagnose:diagnose", "say what recorded errors of a JSON Lines file are"),
     "explain": ("maps:explain_error", "show what a map makes of an error"),
     "check": ("maps:check", "find mistakes in maps"),
+    "propose": ("propose:propose", "ask a model to suggest rules for errors that no rule decides"),
     "ledger": ("ledger:show_ledger", "show calls of tools that act, or settle a doubt"),
     "graph": ("starter:draw", "draw a graph"),
     "init": ("starter:init", "copy the starter's graphs and strategies into a folder"),
@@ -66,7 +67,13 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("repair", "diagnose"):
         of[name].add_argument("--jsonl", required=True, metavar="IN", help="- reads stdin")
         of[name].add_argument("--out", default="-", metavar="OUT", help="- writes stdout")
-    for name in ("run", "repair", "diagnose"):
+    of["propose"].add_argument("errors", metavar="ERRORS", help="recorded errors; - reads stdin")
+    of["propose"].add_argument("--model", required=True, metavar="FILE.py:OBJECT")
+    of["propose"].add_argument(
+        "-o", default="proposed.toml", metavar="OUT", help="the map to write"
+    )
+    of["propose"].add_argument("--most", type=int, default=10, help="calls of the model at most")
+    for name in ("run", "repair", "diagnose", "propose"):
         of[name].add_argument("--strategies", metavar="MAP", help="the name or path of a map")
     of["repair"].add_argument("--no-model", action="store_true", help="ask no model (the default)")
     of["explain"].add_argument("map", metavar="MAP", help="the name or path of a map")

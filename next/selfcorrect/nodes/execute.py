@@ -41,10 +41,16 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
         return {"outcome": "done", "result": call_json(call), "findings": []}
     if not tool.acts:
         # What only reads is asked again: an answer from memory would be an old one.
-        return await _call_tool(state, context, call, tool)
-    from selfcorrect.nodes.execution import call_once
+        update = await _call_tool(state, context, call, tool)
+    else:
+        from selfcorrect.nodes.execution import call_once
 
-    return await call_once(state, context, call, tool, _call_tool)
+        update = await call_once(state, context, call, tool, _call_tool)
+    if state["tried"] and update["outcome"] == "done" and "attempts" in update:
+        from selfcorrect.nodes.repair import teach
+
+        teach(state, call_of(update["current"]), context)
+    return update
 
 
 def unfit(state: CorrectionState, context: RunContext) -> Update | None:

@@ -5,6 +5,7 @@ others are asked one by one.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
@@ -14,12 +15,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import RemoteError
 from selfcorrect.limits import add_spending, check_bound, count
-from selfcorrect.model import (
-    Change,
-    Diagnosis,
-    GiveUp,
-    Safety,
-)
+from selfcorrect.model import Call, Change, Diagnosis, GiveUp, Safety, change_of
 from selfcorrect.models.port import ModelPort
 from selfcorrect.nodes.plan import choice_of
 from selfcorrect.nodes.round import (
@@ -219,3 +215,13 @@ def _error(state: CorrectionState, context: RunContext) -> BaseException | None:
         return None
     errors = context.live_part(state["run"]).errors
     return errors[-1] if errors else RemoteError(state["findings"][0]["text"])
+
+
+def teach(state: CorrectionState, made: Call, context: RunContext) -> None:
+    """Tell the strategies that were tried, and learn, of a call that ended well."""
+    for rule, name in {(each.get("rule"), each.get("strategy")): 0 for each in state["tried"]}:
+        # A bug in a strategy costs what it would have learnt, never the run.
+        with suppress(Exception):
+            strategy = context.strategy_for(state, rule, str(name)).repair
+            if (learn := getattr(strategy, "learn", None)) is not None:
+                learn(state["original"], made, [*map(change_of, state["changes"])], context.tools)

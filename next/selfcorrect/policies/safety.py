@@ -10,7 +10,7 @@ from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS, keys_of
 from selfcorrect.tools.spec import ToolSpec
 
-DEFAULT_CLASSES: Final = frozenset({Safety.EXACT, Safety.INFERRED})
+DEFAULT_CLASSES: Final = frozenset({Safety.EXACT, Safety.INFERRED, Safety.MEMORY})
 
 
 @dataclass(frozen=True, slots=True)

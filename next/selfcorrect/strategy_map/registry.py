@@ -32,6 +32,7 @@ BUILT_IN: Final[Mapping[str, Needs]] = {
     "clamp": "nothing",
     "adjust-date": "nothing",
     "wait": "nothing",
+    "remember": "nothing",
     "ask-model": "model",
     "ask-human": "person",
     "give-up": "nothing",

@@ -1,0 +1,280 @@
+"""remember: moves a value, or renames a tool, as a model or a person did it before."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from threading import Lock
+from typing import Any, Final
+from weakref import finalize
+
+from selfcorrect.effects.effect import acts
+from selfcorrect.model import (
+    ABSENT,
+    JSON,
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    JsonDict,
+    JsonObject,
+    Repair,
+    Safety,
+    call_json,
+    call_of,
+)
+from selfcorrect.names import LONGEST, is_plain
+from selfcorrect.pointer import ARGS, apply, find, keys_of, look, pointer
+from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.schema.slot import Slot
+from selfcorrect.text import names_secret, redact
+from selfcorrect.values.nothing import is_empty
+from selfcorrect.values.primitives import EVERY
+from selfcorrect.values.readings import Allow, readings
+
+
+class Remember:
+    """Repeat a move that a model or a person made before; only names are kept, never a value.
+
+    Args:
+        file: A SQLite file, for all processes of one machine; left out, the process forgets.
+
+    Raises:
+        ValueError: If the file is no memory of repairs; it is left as it is.
+    """
+
+    def __init__(self, file: str = ":memory:") -> None:
+        self._lock, self._database = Lock(), _open(file)
+        finalize(self, self._database.close)
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        # What a model found out is repeated only where a model may be asked.
+        makers = _MAKERS if context.model is not None else {Safety.HUMAN}
+        rows = [each for each in self._do(_FIND, call.name) if each[-1] in makers]
+        if (tool := context.tools.get(call.name)) is None:
+            changes = _rename(rows, call, context.tools)
+        else:
+            own = _digest(tool)
+            moves = {origin: to for digest, origin, to, _ in rows if to and digest == own}
+            changes = _repeat(moves, call, diagnosis.path, tool.slot)
+        return Changed(changes) if changes else GiveUp("no such repair is remembered")
+
+    def learn(
+        self,
+        original: JSON,
+        made: Call,
+        changes: Sequence[Change],
+        tools: Mapping[str, OfferedTool],
+    ) -> None:
+        """Keep what a model or a person moved in a call that ended well.
+
+        Args:
+            original: The call as it came in.
+            made: The call that ended well.
+            changes: All that was changed.
+            tools: The tools that are offered, by name.
+        """
+        tool, makers = tools.get(made.name), _MAKERS & {each.safety for each in changes}
+        is_call = isinstance(original, dict) and isinstance(original.get("args"), dict)
+        if tool is None or tool.effect == "destructive" or not makers or not is_call:
+            return
+        start = _without_makers(call_of(original), changes)
+        moves = _compare(start, made, tool)
+        if moves is None or (start.name != made.name and start.name in tools):
+            # Something was dropped or added, or another tool was chosen: that is no slip.
+            return
+        rows = [(made.name, origin, target) for origin, target in moves.items()]
+        if start.name not in tools and _is_name([start.name]):
+            rows.append((start.name, _NAME, made.name))
+        maker = Safety.MODEL if Safety.MODEL in makers else Safety.HUMAN
+        for name, origin, target in rows:
+            self._do(_KEEP, name, _digest(tool), origin, target, maker.value, time.time())
+
+    def _do(self, statement: str, *values: JSON) -> list[Any]:
+        with self._lock:
+            return self._database.execute(statement, values).fetchall()
+
+
+_NAME: Final = "/name"
+_MAKERS: Final = frozenset({Safety.MODEL, Safety.HUMAN})
+_MOST: Final = 20
+"""Values that one run may have moved: what moves more is no slip of a name."""
+_MARK: Final = 0x53435231
+"""`application_id` of a file of this format."""
+_STATE: Final = """
+select application_id, (select count(*) from sqlite_master) from pragma_application_id
+"""
+_TABLE: Final = f"""
+begin immediate;
+create table if not exists moves (
+  tool text, schema text, origin text, target text, maker text, times integer, at real,
+  primary key (tool, schema, origin)
+);
+pragma application_id = {_MARK};
+commit;
+"""
+_FIND: Final = "select schema, origin, target, maker from moves where tool = ?"
+_KEEP: Final = """
+insert into moves values (?, ?, ?, ?, ?, 1, ?) on conflict do update set
+target = case when target = excluded.target then target end, times = times + 1, at = excluded.at,
+maker = case when excluded.maker = 'human' then 'human' else maker end
+"""
+"""Of a place that went to two others nothing is known from then on: its target is null."""
+
+
+def _open(file: str) -> sqlite3.Connection:
+    database = sqlite3.connect(file, timeout=5, isolation_level=None, check_same_thread=False)
+    try:
+        # One statement: another process may be making the table.
+        mark, tables = database.execute(_STATE).fetchone()
+        if not mark and not tables:
+            mark, _ = _MARK, database.executescript(_TABLE)
+        problem = "" if mark == _MARK else "another program or version wrote it"
+    except sqlite3.Error as error:
+        problem = str(error)
+    if problem:
+        database.close()
+        raise ValueError(f"{file} is no memory of repairs: {problem}; it was not changed")
+    return database
+
+
+def _digest(tool: OfferedTool) -> str:
+    """Return what changes with a tool's schema, and with what calling it does."""
+    return sha256(_text([tool.effect, tool.parameters]).encode()).hexdigest()
+
+
+def _rename(
+    rows: Iterable[Sequence[str]], call: Call, tools: Mapping[str, OfferedTool]
+) -> list[Change]:
+    """Return the change of a tool's name, if every time the same tool was meant."""
+    digests = {digest: target for digest, origin, target, _ in rows if origin == _NAME}
+    names = {*digests.values()}
+    if len(names) != 1 or (name := names.pop()) not in tools or _digest(tools[name]) not in digests:
+        return []
+    return [Change(_NAME, call.name, name, Safety.MEMORY, "the tool that was meant before")]
+
+
+def _repeat(moves: Mapping[str, str], call: Call, place: str, slot: Slot) -> list[Change]:
+    """Return the changes that move what stands at, or belongs to, a place that is at fault."""
+    leaves = _leaves(call.args)
+    meant = {origin: moves[origin] for origin in leaves if origin in moves}
+    roots = {
+        root
+        for origin, target in meant.items()
+        if (root := _unknown(origin, slot)) > ARGS
+        and (root == place or f"{target}/".startswith(f"{place}/"))
+    }
+    if len(roots) != 1 or place <= ARGS:
+        return []
+    (root,) = roots
+    own = {each: meant.get(each, "") for each in leaves if f"{each}/".startswith(f"{root}/")}
+    targets = [*meant.values()]
+    for target in own.values():
+        # All that stands there moves, and no place gets two values.
+        is_free = targets.count(target) == 1 and look(call, target) is ABSENT
+        if not is_free or _unknown(target, slot):
+            return []
+    reason = "moved as before"
+    ends = [keys_of(target) for target in own.values()]
+    above = [pointer(*keys[:end]) for keys in ends for end in range(1, len(keys))]
+    return [
+        *(
+            Change(each, ABSENT, {}, Safety.MEMORY, reason)
+            for each in dict.fromkeys(above)
+            if look(call, each) is ABSENT
+        ),
+        *(
+            Change(target, ABSENT, leaves[origin], Safety.MEMORY, reason, moved_from=origin)
+            for origin, target in own.items()
+        ),
+        # Its values have gone, so that nothing is lost with it.
+        *([] if root in own else [Change(root, {}, ABSENT, Safety.MEMORY, reason)]),
+    ]
+
+
+def _without_makers(call: Call, changes: Iterable[Change]) -> Call:
+    """Return the call as rules and memory alone would have changed it: that is not learnt."""
+    for each in changes:
+        if each.safety not in _MAKERS and _applies(each, call):
+            call = apply(call, [each])
+    return call
+
+
+def _applies(change: Change, call: Call) -> bool:
+    """Say whether a change finds what it was made for; behind a maker's change it may not."""
+    places = {change.path: change.before}
+    if change.moved_from is not None:
+        places[change.moved_from] = change.after
+    found = {each: find(call_json(call), keys_of(each, "")) for each in places}
+    return _text(found) == _text(places)
+
+
+def _compare(start: Call, made: Call, tool: OfferedTool) -> JsonDict | None:
+    """Return where each value went that the schema did not take; None if not all can be told.
+
+    Nothing may be left out or written anew, and no value may stand for two.
+    """
+    before, after = _leaves(start.args), _leaves(made.args)
+    allow = Allow(EVERY, acts=acts(tool.effect))
+
+    def means(origin: str, target: str) -> bool:
+        value, slot = before[origin], tool.slot.at(keys_of(target))
+        ways = [value, *(each.value for each in readings(value, slot, allow))]
+        return _text(after[target]) in map(_text, ways)
+
+    new = after.keys() - before.keys()
+    if len(new) > _MOST or not all(means(each, each) for each in before.keys() & after.keys()):
+        return None
+    moves: JsonDict = {}
+    for target in new:
+        origins = [origin for origin in before if means(origin, target)]
+        if len(origins) != 1 or _unknown(target, tool.slot):
+            return None
+        moves[origins[0]] = target
+    is_slip = all(_unknown(origin, tool.slot) > ARGS for origin in moves)
+    if not is_slip or len(moves) < len(new) or moves.keys() != before.keys() - after.keys():
+        return None
+    return {
+        origin: target
+        for origin, target in moves.items()
+        if _is_name(keys_of(origin)) and _is_telling(after[target])
+    }
+
+
+def _leaves(value: JsonObject, *keys: str) -> JsonDict:
+    """Return every value that is no object, or an empty one, by its place."""
+    found: JsonDict = {}
+    for key, item in value.items():
+        is_leaf = not isinstance(item, Mapping) or not item
+        found |= {pointer(*keys, key): item} if is_leaf else _leaves(item, *keys, key)
+    return found
+
+
+def _unknown(place: str, slot: Slot) -> str:
+    """Return the outermost place around a place, or itself, that the schema does not take.
+
+    That is nothing where the schema names every key, and `/args` where it takes any key.
+    """
+    keys = keys_of(place)
+    for end, key in enumerate(keys, 1):
+        if key not in slot.properties:
+            return ARGS if slot.is_open else pointer(*keys[:end])
+        slot = slot.properties[key]
+    return ""
+
+
+def _is_name(keys: Sequence[str]) -> bool:
+    """Say whether keys are names: several words may be content, and some keys are secrets."""
+    is_plainly = all(is_plain(key) and " " not in key and len(key) <= LONGEST for key in keys)
+    return is_plainly and not names_secret(keys) and all(redact(key) == key for key in keys)
+
+
+def _is_telling(value: JSON) -> bool:
+    """Say whether an equal value is no accident: a truth value or one digit may well be."""
+    return not isinstance(value, bool) and not is_empty(value) and len(str(value)) > 1
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=repr)
