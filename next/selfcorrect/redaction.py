@@ -5,17 +5,17 @@ whose values are read to the end of their quotes.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.text import CUT, own_forms
+CUT: Final = "[secret]"
 
 Span: TypeAlias = tuple[int, int]
 
 
-def cut_secrets(text: str) -> str:
-    """Return a text without what looks like a secret.
+def cut_secrets(text: str, own_forms: Iterable[str] = ()) -> str:
+    """Return a text without what looks like a secret, or has a form of the deployment's own.
 
     >>> cut_secrets('{"user": "ann", "password": "correct horse"}')
     '{"user": "ann", "password": "[secret]"}'
@@ -26,7 +26,7 @@ def cut_secrets(text: str) -> str:
         # RE2 reads UTF-8, which half a character is not.
         text = text.encode("utf-8", "replace").decode()
     # Most texts hold none, and one search costs a tenth of all others.
-    if not _any_form().search(text):
+    if not _compile(_any_form(*own_forms)).search(text):
         return text
     spans = [each.span(each.lastindex or 0) for each in _search((*_CERTAIN, *own_forms), text)]
     likely = (each.span(each.lastindex or 0) for each in _search(_LIKELY, text))
@@ -34,20 +34,36 @@ def cut_secrets(text: str) -> str:
     return _cut(text, [*spans, *_named_spans(text)])
 
 
-def add_secret_form(pattern: str) -> None:
-    """Cut out what a pattern of RE2 matches, too: its group, where it has one.
+def cut_parts(value: Any, show: Callable[[str], str]) -> Any:
+    """Return JSON with every text shown as `show` does, and nothing under a key for secrets."""
+    if isinstance(value, str):
+        # A JSON Pointer hides what stands behind its slashes.
+        plain = value.replace("~1", "/")
+        shown = show(plain)
+        return value if shown == plain else shown
+    if isinstance(value, list | tuple):
+        return [cut_parts(each, show) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        cut_parts(key, show): CUT if names_secret([key]) and item else cut_parts(item, show)
+        for key, item in value.items()
+    }
 
-    Raises:
-        ValueError: If it is not a pattern.
+
+def names_secret(keys: Iterable[object]) -> bool:
+    """Say whether one of these keys names a secret: what stands under it never leaves.
+
+    >>> names_secret(["headers", "api_key"]), names_secret(["passenger"])
+    (True, False)
     """
-    try:
-        _compile(pattern)
-    except Exception as error:
-        raise ValueError(f"{pattern!r} is not a pattern of RE2: {error}") from None
-    own_forms.append(pattern)
-    _any_form.cache_clear()
+    return any(_KEY.search(str(key)) for key in keys)
 
 
+_KEY: Final = re.compile(
+    r"(?i)(?:\b|_|(?<=[a-z])(?=[A-Z]))(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?"
+    r"|(?:api|access|private)[_-]?key|authorization)(?:\b|_|s\b)"
+)
 _PREFIXES: Final = (
     *("[prs]k", "secret", "key", "npm", "pypi", "hf", "gsk", "r8", "xai", "ntn", "sbp", "pplx"),
     *("figd", "gls[aw]", "rnd", "pcsk", "tvly", "e2b", "lsv2", "fo1", "dckr_pat", "rubygems"),
@@ -112,9 +128,9 @@ def _compile(pattern: str) -> Any:
 
 
 @cache
-def _any_form() -> Any:
+def _any_form(*own_forms: str) -> str:
     forms = (*_CERTAIN, *_LIKELY, *own_forms, _NAMED)
-    return _compile("|".join(f"(?:{each})" for each in forms))
+    return "|".join(f"(?:{each})" for each in forms)
 
 
 def _search(patterns: Iterable[str], text: str) -> Iterator[Any]:

@@ -6,10 +6,7 @@ behind them), and the length is bounded. All of it takes time linear in the text
 
 import json
 import re
-from collections.abc import Iterable, Mapping
 from typing import Any, Final
-
-CUT: Final = "[secret]"
 
 
 def release(text: str, most: int = 1_000) -> str:
@@ -33,36 +30,24 @@ def clean(text: str) -> str:
 
 def redact(text: str) -> str:
     """Return a text without what looks like a secret; see `selfcorrect.redaction`."""
-    lower = text.lower()
+    low = text.lower()
     # Every secret is announced or long, and most texts load nothing of how they are found.
-    if not own_forms and not any(hint in lower for hint in _HINTS) and not _LONG.search(text):
+    if not own_forms and not any(hint in low for hint in _HINTS) and not _LONG.search(text):
         return text
     from selfcorrect.redaction import cut_secrets
 
-    return cut_secrets(text)
+    return cut_secrets(text, own_forms)
 
 
 def redact_json(value: Any) -> Any:
     """Return JSON whose texts hold no secret; the same value where none does."""
+    # A JSON Pointer hides what stands behind its slashes.
     shown = repr(value).replace("~1", "/")
-    return value if redact(shown) == shown else _redact_parts(value)
-
-
-def _redact_parts(value: Any) -> Any:
-    if isinstance(value, str):
-        # A JSON Pointer hides what stands behind its slashes.
-        plain = value.replace("~1", "/")
-        shown = redact(plain)
-        seen = clean(value if shown == plain else shown)
-        return seen if seen == value else redact(seen)
-    if isinstance(value, list | tuple):
-        return [_redact_parts(each) for each in value]
-    if not isinstance(value, Mapping):
+    if redact(shown) == shown:
         return value
-    return {
-        _redact_parts(key): CUT if names_secret([key]) and item else _redact_parts(item)
-        for key, item in value.items()
-    }
+    from selfcorrect.redaction import cut_parts
+
+    return cut_parts(value, redact)
 
 
 def bound(text: str, most: int) -> str:
@@ -91,21 +76,8 @@ def text_of(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def names_secret(keys: Iterable[object]) -> bool:
-    """Say whether one of these keys names a secret: what stands under it never leaves.
-
-    >>> names_secret(["headers", "api_key"]), names_secret(["passenger"])
-    (True, False)
-    """
-    return any(_NAME.search(str(key)) for key in keys)
-
-
 own_forms: list[str] = []
-"""Patterns of RE2 that a deployment adds; see `selfcorrect.redaction.add_secret_form`."""
-_NAME: Final = re.compile(
-    r"(?i)(?:\b|_|(?<=[a-z])(?=[A-Z]))(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?"
-    r"|(?:api|access|private)[_-]?key|authorization)(?:\b|_|s\b)"
-)
+"""Patterns of RE2 that a deployment adds; see `integrations.logs.add_secret_form`."""
 _HINTS: Final = (
     *("pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "sess", "sig", "basic"),
     *("kennwort", "contrase", "senha", "bearer", "hook", "://", "%3a", "-u", "pin", "otp", "cv"),

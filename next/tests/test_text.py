@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from kit import sections, table
 
-from selfcorrect.redaction import add_secret_form
+from selfcorrect.integrations.logs import add_secret_form
 from selfcorrect.text import bound, clean, own_forms, redact, redact_json, release
 
 SECRETS = table("secrets.txt", "secrets")

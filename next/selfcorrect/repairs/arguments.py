@@ -15,9 +15,9 @@ from selfcorrect.dictionary import vocabulary
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, name_place
 from selfcorrect.names import letters
 from selfcorrect.pointer import pointer
+from selfcorrect.redaction import names_secret
 from selfcorrect.repairs.keys import Assignment, match_keys
 from selfcorrect.schema.slot import Slot
-from selfcorrect.text import names_secret
 from selfcorrect.values.dates import name_day
 from selfcorrect.values.nothing import is_empty, says_nothing
 from selfcorrect.values.primitives import EVERY, PRIMITIVES

@@ -28,8 +28,9 @@ from selfcorrect.model import (
 from selfcorrect.names import LONGEST, is_plain
 from selfcorrect.pointer import ARGS, apply, find, keys_of, look, pointer
 from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.redaction import names_secret
 from selfcorrect.schema.slot import Slot
-from selfcorrect.text import names_secret, redact
+from selfcorrect.text import redact
 from selfcorrect.values.nothing import is_empty
 from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Allow, readings

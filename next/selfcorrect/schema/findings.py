@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 from selfcorrect.errors import TooLargeError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
+from selfcorrect.redaction import names_secret
 from selfcorrect.schema.slot import Slot
-from selfcorrect.text import names_secret
 
 MAX_WRONG: Final = 1_000
 """Problems beyond which arguments are refused as a whole: no work is done for each of them."""

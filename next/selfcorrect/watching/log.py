@@ -27,7 +27,7 @@ from selfcorrect.effects.failure import is_fault
 from selfcorrect.model import ErrorKind, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
-from selfcorrect.text import quote, release, text_of
+from selfcorrect.text import own_forms, quote, release, text_of
 
 _MOST_CHANGES: Final = 20
 
@@ -61,6 +61,21 @@ def log_failure(report: FailureReport, state: CorrectionState, context: RunConte
         level = logging.ERROR
         told |= {"thread": context.thread, "call_id": state["current"].get("id"), "doubt": True}
     _write(level, "call failed", told, or_stderr=report.is_doubt)
+
+
+def add_secret_form(pattern: str) -> None:
+    """Cut out what a pattern of RE2 matches, too: its group, where it has one.
+
+    Raises:
+        ValueError: If it is not a pattern.
+    """
+    import re2
+
+    try:
+        re2.compile(pattern)
+    except re2.error as error:
+        raise ValueError(f"{pattern!r} is not a pattern of RE2: {error}") from None
+    own_forms.append(pattern)
 
 
 def redacted(_logger: Any, _method: str, event: Any) -> Any:
