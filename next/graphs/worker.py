@@ -35,7 +35,6 @@ except ImportError as missing:
 
 QUEUE: Final = "selfcorrect"
 BESIDE: Final = Path(__file__).with_name("flight_booking.py")
-MOST_BYTES: Final = 1_000_000
 LATER: Final = timedelta(seconds=5)
 MOST_STARTS: Final = 5  # a job that so many workers did not survive is not begun again
 TABLE: Final = """do $$ begin
@@ -46,7 +45,6 @@ TABLE: Final = """do $$ begin
 START: Final = """insert into selfcorrect_outputs (job, created) values ($1, $2)
     on conflict (job, created) do update set starts = selfcorrect_outputs.starts + 1
     returning starts, output is not null as is_done"""
-# Who was taken for dead may know better: a result takes the place of a failure.
 KEEP: Final = """update selfcorrect_outputs set output = {}
     where job = $1 and created = $2 and not coalesce(output ? 'result', false)"""
 
@@ -89,11 +87,11 @@ async def work(dsn: str) -> None:
 
 
 async def do(driver: Any, ledger: Any, graph: Any, free: asyncio.Semaphore, job: Any) -> None:
-    """Do a job, unless it is done, and keep its output."""
+    """Do a job, unless it is done, and keep its output: a result replaces a failure."""
     # Ids begin anew with a new queue, and its jobs are other ones.
     key = (job.id, job.created)
-    async with free:
-        try:
+    try:
+        async with free:
             (row,) = await driver.fetch(START, *key)
             if row["is_done"]:
                 return
@@ -103,8 +101,11 @@ async def do(driver: Any, ledger: Any, graph: Any, free: asyncio.Semaphore, job:
             except Error:
                 # The database does not take every JSON, but every text.
                 await driver.execute(KEEP.format("to_jsonb($3::text)"), *key, text)
-        except (Error, LedgerError) as error:
-            raise RetryRequested(LATER, type(error).__name__) from error
+    except asyncio.CancelledError as error:
+        # The worker is ending. pgqueuer would forget the job as cancelled; others must get it.
+        raise SystemExit("cancelled") from error
+    except (Error, LedgerError) as error:
+        raise RetryRequested(LATER, type(error).__name__) from error
 
 
 async def answer(ledger: Any, graph: Any, job: Any, starts: int) -> dict[str, Any]:
@@ -112,9 +113,9 @@ async def answer(ledger: Any, graph: Any, job: Any, starts: int) -> dict[str, An
     task = f"job {job.id} of {job.created.timestamp()}"
     given = None
     with suppress(TypeError, ValueError, RecursionError):
-        given = json.loads(job.payload) if len(job.payload) <= MOST_BYTES else None
+        given = json.loads(job.payload[:1_000_000])
     if not isinstance(given, dict):
-        return fail("invalid_input", f"The payload is no JSON object of up to {MOST_BYTES} bytes.")
+        return fail("invalid_input", "The payload is not a JSON object of up to 1 MB.")
     records = await asyncio.to_thread(ledger.records) if starts > 1 else []
     # The graph is not asked: a model could write another call this time.
     for record in [each for each in records if each.thread == task]:
@@ -145,6 +146,4 @@ def fail(reason: str, detail: str, **more: str) -> dict[str, Any]:
 
 if __name__ == "__main__":
     logging.basicConfig()
-    if not (address := os.environ.get("PGQUEUER_DSN")):
-        raise SystemExit("PGQUEUER_DSN is not set; it names the database of the queue.")
-    asyncio.run(work(address))
+    asyncio.run(work(os.environ.get("PGQUEUER_DSN") or sys.exit("PGQUEUER_DSN is not set.")))

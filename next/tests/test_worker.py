@@ -24,8 +24,12 @@ def pay(order: int) -> str:
     time.sleep(0.1)
     return f"paid {order}"
 
+def leave() -> str:
+    raise SystemExit(3)
+
 def make_graph(**options):
-    return build_graph([ToolSpec.from_function(pay, effect="mutating")], **options)
+    tools = [ToolSpec.from_function(each, effect="mutating") for each in (pay, leave)]
+    return build_graph(tools, **options)
 """
 HOSTILE = [None, b"no json", b"[1]", b"[" * 100_000, b'{"call": "%s"}' % (b"x" * 10_000_000)]
 DEAD = """
@@ -63,14 +67,14 @@ def wait_for(reached, *workers):
         time.sleep(0.05)
 
 
-async def fill(database, calls):
+async def fill(database, calls, hostile=HOSTILE):
     import worker
     from pgqueuer import Queries
 
     ids = await worker.enqueue(database, calls)
     async with await psycopg.AsyncConnection.connect(database, autocommit=True) as connection:
-        queries, count = Queries(worker.Driver(connection)), len(HOSTILE)
-        return ids, await queries.enqueue([worker.QUEUE] * count, HOSTILE, [0] * count)
+        queries = Queries(worker.Driver(connection))
+        return ids, [await queries.enqueue(worker.QUEUE, each) for each in hostile]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed by a signal of POSIX")
@@ -96,13 +100,30 @@ def test_each_job_is_done_once_or_told_as_unknown(database, start, tmp_path, mon
         assert last.wait() == 0
         assert connection.execute("select count(*) from pgqueuer").fetchone() == (0,)
     outputs, counts = dict(rows), Counter(paid())
-    assert [outputs[each]["failure"]["reason"] for each in hostile] == ["invalid_input"] * 5
+    assert [outputs[each]["failure"]["reason"] for (each,) in hostile] == ["invalid_input"] * 5
     for n, job in enumerate(ids):
         output, times = outputs[job], counts[str(n)]
         if "result" in output:
             assert (output["result"], times) == (f"paid {n}", 1)
         else:
             assert (output["failure"]["reason"], times <= 1) == ("unknown_outcome", True)
+
+
+def test_a_tool_that_ends_its_worker_loses_no_job(database, start, monkeypatch):
+    monkeypatch.syspath_prepend(WORKER.parent)
+    calls = [("leave", {}), ("pay", {"order": 1}), ("pay", {"order": 2})]
+    inputs = [{"call": {"name": name, "args": args}} for name, args in calls]
+    asyncio.run(fill(database, inputs, hostile=[]))
+    assert start().wait() == 3
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(DEAD)
+        last = start()
+        wait_for(lambda: connection.execute(COUNT).fetchone() == (3,), last)
+        query = "select output from selfcorrect_outputs order by job"
+        ((left,), *others) = connection.execute(query).fetchall()
+    assert left["failure"]["reason"] == "unknown_outcome"
+    for (output,) in others:
+        assert "result" in output or output["failure"]["reason"] == "unknown_outcome"
 
 
 def test_a_missing_extra_is_named():
