@@ -7,10 +7,10 @@ import os
 import threading
 from collections import Counter
 
-import pytest
 from hypothesis import HealthCheck, Phase, settings, strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
+    initialize,
     invariant,
     precondition,
     rule,
@@ -74,7 +74,16 @@ ENDS = {
     "cut": (False, None, DOUBT),
     "acted and cut": (True, None, DOUBT),
 }
-ENDINGS = st.lists(st.sampled_from(["ok", *ENDS]), max_size=3)
+WRITES = st.tuples(st.sampled_from(["ledger", "ledger", "saver"]), st.integers(1, 5))
+COURSES = st.fixed_dictionaries(
+    {
+        "ends": st.lists(st.sampled_from(["ok", "late", *ENDS]), max_size=3),
+        "cut": st.none() | WRITES,
+        "after": st.booleans(),
+        "kills": st.booleans(),
+    }
+)
+"""How the executions of a run end, and at which of its writes it is cut off."""
 
 
 class Cut(BaseException):
@@ -143,7 +152,7 @@ class Deployment(RuleBasedStateMachine):
         # By identity: what became of it, its value, and the key of its record.
         self.status, self.values, self.keys, self.ran = {}, {}, {}, Counter()
         self.words, self.again, self.told, self.questions, self.inputs = [], (), set(), [], []
-        self.ends, self.stands, self.answers = [], None, {}
+        self.ends, self.stands, self.answers, self.faults = [], None, {}, []
         self.store = type(self).open()
         self.start()
 
@@ -185,8 +194,8 @@ class Deployment(RuleBasedStateMachine):
             else:
                 self.check(identity, name)
                 key = self.keys.setdefault(identity, self.ledger.local.key)
-                assert key == self.ledger.local.key
-                assert list(self.keys.values()).count(key) == 1
+                if key != self.ledger.local.key or list(self.keys.values()).count(key) > 1:
+                    self.faults.append(f"{identity} has no key of its own")
                 self.told.discard(identity)
                 if name == "step" and end in ("refused", "refused in part"):
                     status = NOT_DONE
@@ -202,15 +211,21 @@ class Deployment(RuleBasedStateMachine):
 
     def check(self, identity, name):
         """An acting tool runs only where nothing forbids it, or a word says that it may."""
+        # A fault that is raised here would be the tool's.
         against = self.obstacles(identity, name)
-        assert self.status.get(identity) != DONE, "doubled: it was done"
+        if self.status.get(identity) == DONE:
+            self.faults.append(f"doubled: {identity} was done")
         against -= set(self.again)
+        if self.ran[identity] > 1:
+            # That one more call is wanted was said before its first execution.
+            against = {each for each in against if self.status[each] != DONE}
         if name == "sure":
             against.discard(identity)
         if against:
-            word = next((each for each in self.words if against <= each), None)
-            assert word is not None, f"doubled: {against} without a word"
-            self.words.remove(word)
+            if (word := next((each for each in self.words if against <= each), None)) is None:
+                self.faults.append(f"doubled: {identity} in spite of {against}")
+            else:
+                self.words.remove(word)
 
     def obstacles(self, identity, name):
         """Return what forbids a call: equal ones in doubt, its own refusal, too many done."""
@@ -245,8 +260,9 @@ class Deployment(RuleBasedStateMachine):
             self.told.update(self.known(out["failure"]))
         else:
             assert "result" in out
-            if (value := out["result"]) and "n" in value and value["tool"] not in HARMLESS:
-                assert value in self.values.values(), "a value that no execution had"
+            value = out["result"] or {"tool": "look"}
+            if value["tool"] not in HARMLESS and value not in self.values.values():
+                self.faults.append(f"{value} is no execution's")
         return out
 
     def known(self, told):
@@ -273,39 +289,49 @@ class Deployment(RuleBasedStateMachine):
 
     calls = st.fixed_dictionaries(
         {
-            "name": st.sampled_from(list(TOOLS)),
-            "to": st.sampled_from(["ann", "bob"]),
-            "amount": st.sampled_from([1, 1, "1", 2, None]),
-            "id": st.sampled_from([None, "c1", "c2"]),
-            "message_id": st.sampled_from([None, "m1", "m2"]),
-            "index": st.sampled_from([None, 0, 1]),
+            "name": st.integers(0, 1),
+            "amount": st.sampled_from([1, 1, 1, "1", 2, None]),
+            "id": st.sampled_from(["c1", "c1", "c2", None]),
+            "message_id": st.sampled_from(["m1", "m1", "m2", None]),
+            "index": st.sampled_from([None, None, 0]),
         }
     )
-    scopes = st.sampled_from(["thread 1", "thread 1", "thread 2", "task 1", "none"])
+    scopes = st.sampled_from([*["thread 1"] * 5, "thread 2", "task 1", "none"])
 
-    @rule(given=calls, scope=scopes, ends=ENDINGS)
-    def call(self, given, scope, ends):
-        self.run(given, scope, ends)
+    @initialize(names=st.lists(st.sampled_from(list(TOOLS)), min_size=1, max_size=2))
+    def choose_tools(self, names):
+        self.names = names
+
+    @rule(given=calls, scope=scopes, course=COURSES)
+    def call(self, given, scope, course):
+        self.run(given, scope, course)
 
     @precondition(lambda self: self.inputs)
-    @rule(at=st.integers(0, 9), ends=ENDINGS, change=calls, keys=st.sets(st.sampled_from(["id", "index", "message_id", "amount"]), max_size=2), again=st.booleans())
-    def call_again(self, at, ends, change, keys, again):
+    @rule(
+        at=st.integers(0, 9),
+        course=COURSES,
+        change=calls,
+        keys=st.sets(st.sampled_from(["id", "index", "message_id", "amount"]), max_size=2),
+        again=st.booleans(),
+    )
+    def call_again(self, at, course, change, keys, again):
         """Make a call that was made before: the very same, or with another id or value."""
         given, scope = self.inputs[at % len(self.inputs)]
-        self.run({**given, **{key: change[key] for key in keys}}, scope, ends, again=again)
+        self.run({**given, **{key: change[key] for key in keys}}, scope, course, again=again)
 
-    def run(self, given, scope, ends, again=False):
+    def run(self, given, scope, course, again=False):
         self.inputs.append((given, scope))
-        args = {key: given[key] for key in ("to", "amount") if given[key] is not None}
-        call = {"name": given["name"], "args": args, **({"id": given["id"]} if given["id"] else {})}
+        amount, name = given["amount"], self.names[given["name"] % len(self.names)]
+        args = {"to": "ann"} | ({} if amount is None else {"amount": amount})
+        call = {"name": name, "args": args, **({"id": given["id"]} if given["id"] else {})}
         whole = {"call": call, "message_id": given["message_id"], "index": given["index"]}
-        name, home = given["name"], scope.partition(" ")[0]
+        home = scope.partition(" ")[0]
         self.scope = scope if home != "none" else ("none", len(self.inputs))
         if home == "task":
             whole["task_id"] = scope
         config = thread(scope) if home == "thread" else None
-        self.ends = [*ends]
-        equal = (self.scope, name, f"('amount', {given['amount']})", f"('to', '{given['to']}')")
+        self.follow(course)
+        equal = (self.scope, name, f"('amount', {amount})", "('to', 'ann')")
         identity = (equal, place(whole, call))
         before = self.obstacles(identity, name)
         if again and home == "thread":
@@ -313,6 +339,10 @@ class Deployment(RuleBasedStateMachine):
             before -= set(self.again)
         done = self.status.get(identity) == DONE
         is_clear = self.plan.at is None and given["amount"] is not None and name not in HARMLESS
+        # An intent whose tool was never called is in doubt as well.
+        known = {*self.keys.values()}
+        is_clear &= all(each.key in known for each in self.store.records(doubts=True))
+        is_clear &= all(each.key in known for each in self.store.records() if each.alive)
         value = self.values.get(identity)
         graph = self.kept if config else self.bare
         known = config and graph.get_state(config)
@@ -325,7 +355,12 @@ class Deployment(RuleBasedStateMachine):
             if done:
                 assert out["result"] == value, "another value"
             elif not before:
-                assert self.called == identity, "it was to run"
+                assert self.called == identity, f"it was to run: {out} {self.status}"
+
+    def follow(self, course):
+        self.ends = [*course["ends"]]
+        self.plan.at, self.plan.after = course["cut"], course["after"]
+        self.plan.kills = course["kills"] and self.open is not MemoryLedger
 
     def in_doubt(self):
         return {
@@ -334,32 +369,28 @@ class Deployment(RuleBasedStateMachine):
             if each[0][0] == self.scope and status == DOUBT
         }
 
-    @rule(what=st.sampled_from(["ledger", "saver", "tool"]), at=st.integers(1, 5), after=st.booleans(), kills=st.booleans())
-    def plan_a_crash(self, what, at, after, kills):
-        """Cut the next run off at one of its writes, or where its tool says so."""
-        self.plan.at, self.plan.after = (what, at), after
-        self.plan.kills = kills and self.open is not MemoryLedger
-
-    @rule(number=st.sampled_from("12"), again=st.booleans(), ends=ENDINGS)
-    def take_up(self, number, again, ends):
+    @rule(number=st.sampled_from("1112"), again=st.booleans(), course=COURSES)
+    def take_up(self, number, again, course):
         """Resume a thread that was cut off."""
         config = thread(f"thread {number}")
         known = self.kept.get_state(config)
         if not known.tasks:
             return
-        self.scope, self.ends = f"thread {number}", [*ends]
+        self.scope = f"thread {number}"
+        self.follow(course)
         self.again = self.in_doubt() if again else ()
         self.drive(lambda: resume(self.kept, None, config, again=again), config)
 
-    @rule(number=st.sampled_from("12"), at=st.integers(0, 30), fork=st.booleans(), ends=ENDINGS)
-    def travel(self, number, at, fork, ends):
+    @rule(number=st.sampled_from("1112"), at=st.integers(0, 30), fork=st.booleans(), course=COURSES)
+    def travel(self, number, at, fork, course):
         """Replay a thread from an earlier checkpoint, or fork it there."""
         past = [*self.kept.get_state_history(thread(f"thread {number}"))]
         past = [each for each in past if each.next and each.next != ("__start__",)]
         if not past:
             return
         config = past[at % len(past)].config
-        self.scope, self.ends = f"thread {number}", [*ends]
+        self.scope = f"thread {number}"
+        self.follow(course)
 
         def work():
             target = self.kept.update_state(config, {"counts": {}}) if fork else config
@@ -386,12 +417,13 @@ class Deployment(RuleBasedStateMachine):
         ),
         other=st.booleans(),
         at_once=st.booleans(),
-        ends=ENDINGS,
+        course=COURSES,
     )
-    def answer(self, at, answers, other, at_once, ends):
+    def answer(self, at, answers, other, at_once, course):
         """Answer a question: once, twice, otherwise, at once, or in the name of another one."""
         config, question = self.questions[-1 - at % len(self.questions)]
-        self.scope, self.ends = f"thread {config['configurable']['thread_id']}", [*ends]
+        self.scope = f"thread {config['configurable']['thread_id']}"
+        self.follow(course)
         named = self.questions[0][1]["id"] if other else question["id"]
         if named == question["id"]:
             self.give_word(config, question, answers)
@@ -399,9 +431,10 @@ class Deployment(RuleBasedStateMachine):
         def say(each):
             return lambda: self.kept.invoke(Command(resume={**each, "question": named}), config)
 
-        before = Counter(self.ran)
         if at_once and len(answers) == 2:
-            both = [threading.Thread(target=self.drive, args=(say(each), config)) for each in answers]
+            both = [
+                threading.Thread(target=self.drive, args=(say(each), config)) for each in answers
+            ]
             for each in both:
                 each.start()
             for each in both:
@@ -431,6 +464,10 @@ class Deployment(RuleBasedStateMachine):
         of = {"done": DONE, "refused": REFUSED, "lost": DOUBT, "not_done": NOT_DONE}
         self.status[identity], self.values[identity] = of[outcome], None
         self.told.add(identity)
+
+    @invariant()
+    def nothing_is_doubled(self):
+        assert not self.faults
 
     @invariant()
     def nothing_is_forgotten(self):
