@@ -118,7 +118,7 @@ class RunContext:
         tool_words: Whether the model reads what a tool said: `show` or `hide`.
         clock: Tells time and waits.
         live: What no checkpoint can hold of runs that have not ended, by run.
-        unwritten: What could not be written into the ledger, by doubt key.
+        unwritten: Executions whose outcome could not be written into the ledger.
         is_async: Whether the run is hosted by async code.
         ask: Asks a person; None where nobody can be asked.
         answer: Returns what a replay of the call must give its host beside its value, or None.
@@ -144,7 +144,7 @@ class RunContext:
     tool_words: str = "show"
     clock: Clock = field(default_factory=SystemTime)
     live: dict[str, Live] = field(default_factory=dict)
-    unwritten: dict[str, Record] = field(default_factory=dict)
+    unwritten: set[str] = field(default_factory=set)
     is_async: bool = False
     ask: Callable[[JSON], Any] | None = None
     answer: Callable[[], JSON] | None = None
@@ -253,6 +253,7 @@ class RunContext:
                 each.get("doubt", ""),
                 each["call"]["name"],
                 each["outcome"] if acts(each["effect"]) else Outcome.NOT_DONE,
+                attempt=each.get("attempt", ""),
             )
             for each in state["attempts"]
         ]
@@ -261,7 +262,12 @@ class RunContext:
         """Return what a question asked now has to tell of: records for which nobody vouches yet."""
         own = {each.key: each for each in self.own_records(state) if each.status in _IN_DOUBT}
         doubts: list[JsonDict] = [
-            {"key": each.key, "outcome": str(each.status), "about": each.tool}
+            {
+                "key": each.key,
+                "outcome": str(each.status),
+                "about": each.tool,
+                "attempt": each.attempt,
+            }
             for each in own.values()
         ]
         doubts += (each for finding in state["findings"] for each in finding.get("doubts", ()))

@@ -1,13 +1,15 @@
 """A run is taken up where it was cut off; a doubt is done again only where a person says so."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
-from kit import INTEGER, Tool
+from kit import INTEGER, Tool, with_rules
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
-from selfcorrect import SelfCorrection, aresume, build_graph, resume
+from selfcorrect import ErrorRule, SelfCorrection, aresume, build_graph, resume
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.testing import ScriptedModel, tool_call
 
@@ -104,3 +106,19 @@ def test_a_graph_without_a_thread_runs():
     tool = Tool(schema={"q": INTEGER})
     given = {"call": {"name": "t", "args": {"q": 1}}}
     assert resume(build_graph([tool.spec]), given)["result"] == "ok"
+
+
+@pytest.mark.parametrize("end", [Cut(), TimeoutError("x")], ids=repr)
+def test_one_approval_lets_a_lost_call_run_once_more_and_not_twice(end):
+    tool = Tool(TimeoutError("x"), end, effect="mutating")
+    ask = ErrorRule(id="ask", error=["TimeoutError"], repair=["ask-human"])
+    graph = build_graph([tool.spec], strategies=with_rules(ask), checkpointer=InMemorySaver())
+    given = {"call": {"name": "t", "args": {"q": 1}}}
+    question = graph.invoke(given, THREAD)["__interrupt__"][0].value
+    with suppress(Cut):
+        graph.invoke(Command(resume={"action": "approve", "question": question["id"]}), THREAD)
+    past = next(each for each in graph.get_state_history(THREAD) if each.next == ("execute",))
+    assert graph.invoke(None, past.config)["failure"]["reason"] == "unknown_outcome"
+    assert len(tool.ran) == 2
+    # Whoever knows of the second loss may still say so.
+    assert resume(graph, given, THREAD, again=True)["result"] == "ok"

@@ -9,6 +9,7 @@ the same question where there is no call yet: for an error that may pass, and fo
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+from uuid import uuid4
 
 from selfcorrect.effects.effect import HARMLESS, acts
 from selfcorrect.effects.outcome import Outcome
@@ -39,6 +40,7 @@ class Record:
         thread: The thread that it belongs to, or the task; empty where there is none.
         call_id: The id of the call; empty where it has none.
         request: What the user asked for; secrets cut out.
+        attempt: A name of this execution among all that have the key.
     """
 
     key: str
@@ -54,6 +56,7 @@ class Record:
     thread: str = ""
     call_id: str = ""
     request: str = ""
+    attempt: str = field(default_factory=lambda: uuid4().hex, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +66,12 @@ class Vouch:
     Attributes:
         key: The key of the record.
         outcome: The gravest status that the record may have: `done`, `refused` or `lost`.
+        attempt: The execution that it is about; empty for every one, as a tool's handler says it.
     """
 
     key: str
     outcome: str
+    attempt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +225,10 @@ def _refuse(record: Record) -> Refuse:
 
 def _is_vouched(record: Record, request: Request) -> bool:
     return any(
-        each.key == record.key and _gravity(record) <= _RANK[each.outcome]
+        # A word about one execution is used up by the next, even if that one was cut off.
+        each.key == record.key
+        and each.attempt in ("", record.attempt)
+        and _gravity(record) <= _RANK[each.outcome]
         for each in request.vouches
     )
 

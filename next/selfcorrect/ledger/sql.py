@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any, ClassVar, Final, TypeVar
-from uuid import uuid4
 
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.effects.outcome import Outcome
@@ -42,22 +41,20 @@ class SqlLedger(ABC):
     """What stands for a value in a query."""
 
     def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
-        attempt = uuid4().hex
-
         def begin(database: Any) -> Verdict:
             self._exclude_others(database, intent)
             mark, keys = self._mark, (intent.key, intent.doubt, intent.theme or None, intent.key)
             query = f"where c.key = {mark} or c.doubt = {mark} or c.theme = {mark}"
             query += f" order by c.key <> {mark}, c.place"
             rows = self._read(database, query, keys)
-            if rows and rows[0]["attempt"] == attempt:
+            if rows and rows[0]["attempt"] == intent.attempt:
                 # It was written, and the connection broke before anybody said so.
                 return Reworded() if rows[0]["status"] == HELD else Run()
             verdict = decide([self._record(row) for row in rows])
             if isinstance(verdict, Run | Reworded):
                 holder = self._own_holder(database)
-                database.execute(self._insert, _row_of(intent, verdict, holder, attempt))
-                self._attempts[intent.key] = attempt
+                database.execute(self._insert, _row_of(intent, verdict, holder))
+                self._attempts[intent.key] = intent.attempt
             return verdict
 
         return self._do(begin)
@@ -109,7 +106,7 @@ class SqlLedger(ABC):
 
     def _record(self, row: JsonDict) -> Record:
         return Record(
-            **{name: row[name] for name in COLUMNS if name not in ("value", "holder", "attempt")},
+            **{name: row[name] for name in COLUMNS if name not in ("value", "holder")},
             value=json.loads(row["value"] or "null"),
             alive=row["status"] == BEGUN and self._is_alive(row),
         )
@@ -128,7 +125,7 @@ class SqlLedger(ABC):
     def _own_holder(self, database: Any) -> Any: ...
 
 
-def _row_of(intent: Record, verdict: Verdict, holder: str, attempt: str) -> JsonDict:
+def _row_of(intent: Record, verdict: Verdict, holder: str) -> JsonDict:
     """Return the row of a call that is made, or held, from now on."""
     row = {
         **{name: getattr(intent, name, None) for name in COLUMNS},
@@ -136,7 +133,6 @@ def _row_of(intent: Record, verdict: Verdict, holder: str, attempt: str) -> Json
         "value": None,
         "by": None,
         "holder": holder,
-        "attempt": attempt,
         "time": time.time(),
     }
     return {name: _plain(item) if isinstance(item, str) else item for name, item in row.items()}

@@ -87,6 +87,6 @@ def _place(path: str, call: Call, context: RunContext) -> Slot | None:
     return tool.slot.at(keys) if tool is not None and keys else None
 
 
-_VOUCH: Final = ("key", "outcome")
+_VOUCH: Final = ("key", "outcome", "attempt")
 _AFFIRMS: Final = ("changed", "retry")
 """What an answer comes to that lets the call run; a rejection vouches for nothing."""

@@ -218,7 +218,8 @@ def _attempt(
         "text": text,
     }
     if execution is not None:
-        attempt |= {"key": execution.intent.key, "doubt": execution.intent.doubt}
+        intent = execution.intent
+        attempt |= {"key": intent.key, "doubt": intent.doubt, "attempt": intent.attempt}
     counts = count(count(state["counts"], "attempts"), "seconds", seconds)
     return {
         "current": attempt["call"],

@@ -126,15 +126,20 @@ class Execution:
 
     def _begin(self, intent: Record) -> Verdict:
         context = self.context
-        tool, unwritten = context.tools[intent.tool], context.unwritten.get(intent.doubt)
+        tool = context.tools[intent.tool]
         vouches = [Vouch(**each) for each in self.state["vouch"]]
         own = context.own_records(self.state)
+        made = {each.attempt for each in own}
 
         def decide(history: Sequence[Record]) -> Verdict:
-            known = [*history, unwritten] if unwritten else history
+            # What nobody could settle is not being made any more, until a person settles it.
+            known = [
+                replace(each, alive=each.alive and each.attempt not in context.unwritten)
+                for each in history
+            ]
             # What this run has lost itself is a doubt of its own.
-            again = [each.key for each in known if context.again and not own and in_doubt(each)]
-            vouch = [*vouches, *(Vouch(key, Outcome.LOST) for key in again)]
+            others = [each.key for each in known if in_doubt(each) and each.attempt not in made]
+            vouch = [*vouches, *(Vouch(key, Outcome.LOST) for key in others if context.again)]
             request = Request(intent.key, intent.doubt, vouch, context.limits.equal)
             return may_run(known, tool.effect, own, request)
 
@@ -143,8 +148,11 @@ class Execution:
     def _write(self, intent: Record, outcome: str, value: JSON) -> None:
         try:
             self.context.ledger.settle(intent.key, outcome, value)
-        except Exception:
-            self.context.unwritten[intent.doubt] = replace(intent, status=Outcome.LOST)
+        except BaseException as error:
+            # Cut off here, it would seem to be running for ever.
+            self.context.unwritten.add(intent.attempt)
+            if not isinstance(error, Exception):
+                raise
 
 
 EXECUTION: Final[ContextVar[Execution | None]] = ContextVar("selfcorrect_execution", default=None)
@@ -190,6 +198,12 @@ def _hold(records: Sequence[Record]) -> Update:
         text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
     finding = own_finding("HeldCall", "equal_calls", text, "")
     finding["doubts"] = [
-        {"key": each.key, "outcome": Outcome.DONE.value, "about": each.about} for each in records
+        {
+            "key": each.key,
+            "outcome": Outcome.DONE.value,
+            "about": each.about,
+            "attempt": each.attempt,
+        }
+        for each in records
     ]
     return found("ledger", [finding]) | {"outcome": "failed"}
