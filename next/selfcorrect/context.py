@@ -65,12 +65,7 @@ def has_readers(level: int = logging.ERROR) -> bool:
     structlog = sys.modules.get("structlog")
     if structlog is not None and structlog.is_configured():
         return True
-    logger: logging.Logger | None = LOG if LOG.isEnabledFor(level) else None
-    while logger is not None:
-        if any(not isinstance(each, logging.NullHandler) for each in logger.handlers):
-            return True
-        logger = logger.parent if logger.propagate else None
-    return False
+    return LOG.isEnabledFor(level) and LOG.hasHandlers()
 
 
 class SystemTime:

@@ -142,7 +142,12 @@ def _named_spans(text: str) -> Iterator[Span]:
     """Yield where the values stand that names announce; a name inside a value announces none."""
     end = 0
     for match in _search([_NAMED], text):
-        if match.start() >= end and (span := _span_of_value(match, text)) is not None:
+        is_cut = text.startswith(CUT, match.start() - 1)
+        if (
+            not is_cut
+            and match.start() >= end
+            and (span := _span_of_value(match, text)) is not None
+        ):
             end = span[1]
             yield span
 

@@ -47,7 +47,7 @@ def redact_json(value: Any) -> Any:
         return value
     from selfcorrect.redaction import cut_parts
 
-    return cut_parts(value, redact)
+    return cut_parts(value, lambda text: redact(clean(text)))
 
 
 def bound(text: str, most: int) -> str:

@@ -11,8 +11,6 @@ from selfcorrect.text import release
 
 Listener: TypeAlias = Callable[..., object]
 _LOG: Final = logging.getLogger("selfcorrect")
-# Without a handler of its own, Python would print what no application has asked to see.
-_LOG.addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +58,6 @@ def _call(listener: Listener | None, *args: Any) -> None:
         listener(*args)
     except Exception as error:
         name = getattr(listener, "__name__", type(listener).__name__)
-        _LOG.warning("The listener %s raised %s", name, release(repr(error)))
-        _LOG.debug("Its traceback:", exc_info=True)
+        if _LOG.hasHandlers():  # otherwise Python prints it
+            _LOG.warning("The listener %s raised %s", name, release(repr(error)))
+            _LOG.debug("Its traceback:", exc_info=True)

@@ -15,7 +15,6 @@ from selfcorrect.dictionary import vocabulary
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, name_place
 from selfcorrect.names import letters
 from selfcorrect.pointer import pointer
-from selfcorrect.redaction import names_secret
 from selfcorrect.repairs.keys import Assignment, match_keys
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.dates import name_day
@@ -129,6 +128,8 @@ class _Place(NamedTuple):
 
     def show(self, value: JSON) -> str:
         """Name the value that stands here, for people."""
+        from selfcorrect.redaction import names_secret
+
         if names_secret(self.keys):
             return "its value"
         if isinstance(value, dict | list):
@@ -201,6 +202,8 @@ class _Pass:
         rivals = {_canonical(way.args): way for way in reversed(good) if way.rank == best}
         if len(rivals) == 1:
             return next(iter(rivals.values()))
+        from selfcorrect.redaction import names_secret
+
         meant = " or ".join(sorted(name_day(way.args) for way in rivals.values()))
         meant = "not clear" if names_secret(place.keys) else meant
         names = {str(change.strategy): 0 for way in rivals.values() for change in way.changes}

@@ -8,7 +8,6 @@ from typing import Any, Final, TypeAlias
 from selfcorrect.errors import TooLargeError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
-from selfcorrect.redaction import names_secret
 from selfcorrect.schema.slot import Slot
 
 MAX_WRONG: Final = 1_000
@@ -131,6 +130,8 @@ def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranke
     text = f"{_name(place)} {must(code, wanted)}"
     if code == "type" or (wanted and alternatives):
         # What stands under the name of a secret is not told back.
+        from selfcorrect.redaction import names_secret
+
         shown = "its value" if names_secret(place) else _quote(error.instance)
         text += f"; {shown} is not"
     yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
