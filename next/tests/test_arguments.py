@@ -140,19 +140,6 @@ TAGGED = {
         {"properties": {"kind": {"const": "dog"}, "age": INTEGER}, "required": ["kind", "age"]},
     ]
 }
-IN_PART = [
-    # A place, what is written there, what it becomes, and where a fault remains.
-    (TAGGED, {"Kind": "dog", "age": "3"}, {"kind": "dog", "age": 3}, None),
-    (TAGGED, {"kind": "Dog", "Age": "3"}, {"kind": "dog", "age": 3}, None),
-    (TAGGED, {"kind": "dog", "Age": "old"}, None, "/args/x/Age"),
-    (TAGGED, {"kind": "dog", "AGE": 3, "bark": 1}, {"kind": "dog", "age": 3}, "/args/x/bark"),
-    ({"properties": {"o": {"properties": {"n": INTEGER}}, "my_key": INTEGER}},
-     {"myKey": "1", "o": {"N": "2", "b": 1}}, {"my_key": 1, "o": {"n": 2}}, "/args/x/o/b"),
-    ({"type": "array", "items": {"properties": {"my_key": INTEGER}}},
-     [{"myKey": "1"}, {"b": 1}], [{"my_key": 1}, {}], "/args/x/1/b"),
-    ({"type": "object", "allOf": [{"properties": {"my_key": INTEGER}}, {"properties": {"n": TEXT}}],
-      "unevaluatedProperties": False}, {"myKey": "1", "n": "a"}, {"my_key": 1, "n": "a"}, None),
-]  # fmt: skip
 
 
 def left(value):
@@ -165,7 +152,7 @@ def left(value):
     )
 
 
-@pytest.mark.parametrize(("place", "written", "want", "fault"), IN_PART)
+@pytest.mark.parametrize(("place", "written", "want", "fault"), table("arguments.txt", "in part"))
 def test_what_can_be_renamed_is_renamed_beside_another_fault(place, written, want, fault):
     found = repair({"x": place}, {"x": written})
     assert want is None or left(found.args["x"]) == want
@@ -174,21 +161,9 @@ def test_what_can_be_renamed_is_renamed_beside_another_fault(place, written, wan
     )
 
 
-ALONE = [
-    ("convert-type", {"q": INTEGER}, {"q": "5"}, "/args/q", {"q": 5}),
-    ("correct-enum", {"q": {"enum": ["a b"]}}, {"q": "A-B"}, "/args/q", {"q": "a b"}),
-    ("format-date", {"q": TEXT}, {"q": "Oct 26, 2026"}, "/args/q", {"q": "2026-10-26"}),
-    ("split-list", {"q": {"type": "array"}}, {"q": "a, b"}, "/args/q", {"q": ["a", "b"]}),
-    ("wrap-list", {"q": {"type": "array"}}, {"q": "a"}, "/args/q", {"q": ["a"]}),
-    ("rename-argument", {"my_key": TEXT}, {"myKey": "a"}, "/args/myKey", {"my_key": "a"}),
-    ("rename-argument", {"my_key": TEXT}, {"myKey": "a"}, "/args/my_key", {"my_key": "a"}),
-    ("unwrap-arguments", {"q": TEXT}, {"args": {"q": "a"}}, "/args/q", {"q": "a"}),
-    ("drop-null", {"q": TEXT}, {"q": None}, "/args/q", {}),
-    ("default-value", {"q": {**INTEGER, "default": 3}}, {}, "/args/q", {"q": 3}),
-]
-
-
-@pytest.mark.parametrize(("name", "schema", "args", "path", "want"), ALONE)
+@pytest.mark.parametrize(
+    ("name", "schema", "args", "path", "want"), table("arguments.txt", "alone")
+)
 def test_a_strategy_alone_does_what_it_does_in_the_pass(name, schema, args, path, want):
     call, diagnosis = Call("t", args), Diagnosis(paths=(path,))
     context = RepairContext({"properties": schema}, effect="read_only")

@@ -5,7 +5,7 @@ import ssl
 
 import httpx
 import pytest
-from kit import INTEGER, TEXT, Tool
+from kit import INTEGER, TEXT, Tool, table
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.outputs import ChatGenerationChunk
@@ -190,24 +190,10 @@ def test_a_retry_that_is_none_is_refused(given):
 
 
 DATE = {"type": "string", "format": "date"}
-REPLACES = [
-    # What is missing, and what it may mean at all, a model may say.
-    ({"q": INTEGER}, {}, {"q": 5}, True),
-    ({"q": INTEGER}, {"q": ""}, {"q": 5}, True),
-    ({"q": DATE}, {"q": "03/04/2026"}, {"q": "2026-04-03"}, True),
-    ({"q": {"enum": ["archive", "delete"]}}, {"q": "archve"}, {"q": "archive"}, True),
-    ({"q": {"type": "array", "items": TEXT}}, {"q": "ann, bob"}, {"q": ["ann", "bob"]}, True),
-    # Another value is another call.
-    ({"q": INTEGER}, {"q": "2.5"}, {"q": 3}, False),
-    ({"q": INTEGER}, {"q": "lots"}, {"q": 500}, False),
-    ({"q": DATE}, {"q": "someday"}, {"q": "2026-04-03"}, False),
-    ({"q": {"enum": ["archive", "delete"]}}, {"q": "purge"}, {"q": "delete"}, False),
-    ({"q": {"type": "array", "items": INTEGER}}, {"q": "[1, x]"}, {"q": [2, 3]}, False),
-]
 
 
 @pytest.mark.parametrize("effect", ["read_only", None, "destructive"])
-@pytest.mark.parametrize(("schema", "written", "answer", "may"), REPLACES)
+@pytest.mark.parametrize(("schema", "written", "answer", "may"), table("replaces.txt", "a model"))
 def test_a_model_replaces_no_written_value_on_a_tool_that_acts(
     effect, schema, written, answer, may
 ):

@@ -7,6 +7,7 @@ import sys
 from threading import Thread
 
 import pytest
+from kit import table
 
 from selfcorrect import GraphSetupError, ToolErrorPolicy, policies
 from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
@@ -22,40 +23,7 @@ from selfcorrect.policies import (
     RetryWithFeedback,
 )
 
-SUGGESTIONS = [
-    # The same name in another spelling: all of them.
-    ("vector-search", ["vectorSearch", "docs_search"], ["vectorSearch"]),
-    ("VECTOR_SEARCH", ["vectorSearch", "docs_search"], ["vectorSearch"]),
-    ("vector\tsearch", ["vectorSearch"], ["vectorSearch"]),
-    ("DOSEARCH", ["do_search", "x", "doSearch", "do-search", "Do Search"], 4),
-    ("ＳＥＡＲＣＨ", ["search"], ["search"]),
-    ("STRASSE", ["straße"], ["straße"]),
-    ("搜 索", ["查询", "搜索"], ["搜索"]),
-    ("搜索", ["查询", "天气", "search"], []),
-    ("___", ["---", "查询", "search"], []),
-    ("", ["vectorSearch"], []),
-    # Shared words: the best one, or the best three.
-    ("ragbot_vectorSearch", ["vectorSearch", "docs_search"], ["vectorSearch"]),
-    ("alpha_beta", ["beta_alpha_ccc_ddd", "alpha_xray_yank"], ["beta_alpha_ccc_ddd"]),
-    ("get_user_data", ["get_user_name", "get_user_mail", "get_user_role", "get_user_age"], 3),
-    ("search", ["search_a1x", "search_b2y", "search_c3z", "search_d4w"], 3),
-    ("web_search_engine_pro", ["search", "web_page_fetch_pro_max"], 2),
-    ("searchengine", ["search", "engine_room"], []),
-    ("ab_something", ["ab", "vectorSearch"], []),
-    ("do_it", ["do_me", "it_is"], []),
-    ("bad_tool", ["vectorSearch", "docs_search"], []),
-    ("anything", [], []),
-    # Borders behind capitals and around digits.
-    ("fetchHTTPPage", ["fetch_http", "send_mail"], ["fetch_http"]),
-    ("sha256OfFile", ["sha_256", "send_mail"], ["sha_256"]),
-    # Typos, where no word is shared.
-    ("serach", ["search", "book"], ["search"]),
-    ("vectorserch", ["vector_search", "book"], ["vector_search"]),
-    ("serch", ["search", "sarch"], ["search"]),
-    ("searhc", ["seahc", "search", "sea"], ["seahc", "search"]),
-    ("book", ["boot"], []),
-    ("q" * 100, ["q" * 99], ["q" * 99]),
-]
+SUGGESTIONS = table("suggestions.txt", "names")
 
 
 @pytest.mark.parametrize(("name", "tools", "expected"), SUGGESTIONS)

@@ -178,19 +178,23 @@ def test_graph_and_walker_give_the_same_trail(stream, effect, make, bounds):
             out = build_graph([first.spec, second.spec], **options).invoke(given_)
         else:
             out = play([first.spec, second.spec], given_, **options)
-        return without_times(out), first.ran, second.ran
+        return without_own(out), first.ran, second.ran
 
     # Real time passes in the graph: no run may wait here.
     quick = bounds.model_copy(update={"wait": 0.0, "seconds": None})
     assert ends("graph") == ends("walker")
 
 
-def without_times(value):
+OWN = ("seconds", "id", "wait", "attempt")
+"""What differs in each run: times, and random names."""
+
+
+def without_own(value):
     if isinstance(value, dict):
-        left = {key: item for key, item in value.items() if key not in ("seconds", "id", "wait")}
-        return {key: without_times(item) for key, item in left.items()}
+        left = {key: item for key, item in value.items() if key not in OWN}
+        return {key: without_own(item) for key, item in left.items()}
     if isinstance(value, list):
-        return [without_times(item) for item in value]
+        return [without_own(item) for item in value]
     return re.sub(r"[\d.]+ s\b", "a time", value) if isinstance(value, str) else value
 
 

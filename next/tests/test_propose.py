@@ -5,6 +5,7 @@ import tomllib
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from kit import table
 
 from selfcorrect import StrategyMap
 from selfcorrect.__main__ import main
@@ -130,45 +131,13 @@ def test_no_value_reaches_the_prompt(tmp_path_factory, value, text, form):
     assert json.dumps(value)[1:-1].lower() not in prompt.lower()
 
 
-HOSTILE = {
-    "no object": ("I would rather not", "answers no object"),
-    "nothing": ({}, "answers no object"),
-    "a list": ({"rule": [RULE]}, "proposes nothing"),
-    "an unknown key": ({"rule": {**RULE, "more": 1}}, "may not set more"),
-    "wider classes": ({"rule": {**RULE, "allow": ["lossy"]}}, "may not set allow"),
-    "options": ({"rule": {**RULE, "options": {"wait": {"times": 9}}}}, "may not set options"),
-    "effects": ({"rule": {**RULE, "effects": {"drive": "read_only"}}}, "may not set effects"),
-    "priority": ({"rule": {**RULE, "priority": "critical"}}, "may not set priority"),
-    "a policy": ({"rule": {**RULE, "policy": {"allow": ["model"]}}}, "may not set policy"),
-    "code": ({"rule": {**RULE, "use": {"x": "./x.py:X"}}}, "may not set use"),
-    "a strategy with code": ({"rule": {**RULE, "repair": ["./x.py:X"]}}, "not a built-in"),
-    "an object as strategy": ({"rule": {**RULE, "repair": [{"a": 1}]}}, "refused"),
-    "another tool": ({"rule": {**RULE, "tool": "*"}}, "for another tool"),
-    "no pattern": ({"rule": {**RULE, "match": ""}}, "lacks match"),
-    "no example": ({"rule": {**RULE, "example": []}}, "lacks example"),
-    "an odd kind": ({"rule": {**RULE, "kind": "nonsense"}}, "nonsense"),
-    "an odd category": ({"rule": {**RULE, "category": "odd"}}, "odd"),
-    "an odd id": ({"rule": {**RULE, "id": "A\nB"}}, "small letters"),
-    "look-ahead": ({"rule": {**RULE, "match": "brake(?!x)"}}, "RE2"),
-    "a back-reference": ({"rule": {**RULE, "match": r"(brake).*\1"}}, "RE2"),
-    "everything": ({"rule": {**RULE, "match": ".*"}}, "nearly everything"),
-    "any letter": ({"rule": {**RULE, "match": "(?i)[a-z]"}}, "nearly everything"),
-    "another error": (
-        {"rule": {**RULE, "match": "clutch", "example": "clutch"}},
-        "does not decide",
-    ),
-    "a wrong example": ({"rule": {**RULE, "example": "no tyre"}}, "its own example"),
-    "half a character": ({"rule": {**RULE, "example": "\ud800 brake must be pressed"}}, "refused"),
-    "a null": ({"rule": {**RULE, "params": None}}, "refused"),
-    "a failure": ("raise", "no model here"),
-}
-
-
-@pytest.mark.parametrize(("answer", "why"), HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(("name", "answer", "why"), table("hostile_rules.txt", "answers"))
 def test_a_hostile_answer_is_refused_and_costs_its_group_only(
-    answer, why, tmp_path, monkeypatch, capsys
+    name, answer, why, tmp_path, monkeypatch, capsys
 ):
     other = {"tool": "fly", "arguments": {}, "error": "the brake must be pressed up there"}
+    if isinstance(answer, dict) and isinstance(answer.get("rule"), dict):
+        answer = {"rule": RULE | answer["rule"]}
     lines = [drive("Rome"), drive("Oslo"), other]
     good = {"rule": {**RULE, "id": "wing"}}
     code, prompts, rules = proposing(tmp_path, monkeypatch, [answer, good], lines)

@@ -9,7 +9,7 @@ from datetime import date
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from kit import DATE, INTEGER, TEXT, Tool
+from kit import DATE, INTEGER, TEXT, Tool, table
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -109,45 +109,11 @@ def test_a_person_is_asked_what_a_memory_cannot_read():
     assert out["__interrupt__"][0].value["path"] == "/args/departure_date"
 
 
-TRIP = {
-    "type": "object",
-    "properties": {"day": DATE, "to": TEXT},
-    "additionalProperties": False,
-}
-NESTED = {
-    "into an object": (
-        {"trip": TRIP},
-        {"begin": "2026-10-26", "city": "Rome"},
-        {"trip": {"day": "2026-10-26", "to": "Rome"}},
-        {"begin": "Jan 31, 2027", "city": "Oslo"},
-        {"trip": {"day": "2027-01-31", "to": "Oslo"}},
-    ),
-    "out of an object": (
-        BOOK,
-        {"journey": {"begin": "2026-10-26", "remark": "by the sea"}},
-        {"departure_date": "2026-10-26", "note": "by the sea"},
-        {"journey": {"begin": "2027-01-31", "remark": "by train"}},
-        {"departure_date": "2027-01-31", "note": "by train"},
-    ),
-    "inside an object": (
-        {"trip": TRIP},
-        {"trip": {"begin": "2026-10-26", "to": "Rome"}},
-        {"trip": {"day": "2026-10-26", "to": "Rome"}},
-        {"trip": {"begin": "2027-01-31", "to": "Oslo"}},
-        {"trip": {"day": "2027-01-31", "to": "Oslo"}},
-    ),
-    "a whole list": (
-        {"people": {"type": "array", "items": TEXT}},
-        {"whoever": ["ann", "bob"]},
-        {"people": ["ann", "bob"]},
-        {"whoever": ["eve"]},
-        {"people": ["eve"]},
-    ),
-}
+NESTED = {row[0]: row for row in table("remember.txt", "nested")}
 
 
-@pytest.mark.parametrize(("schema", "args", "fixed", "later", "made"), NESTED.values(), ids=NESTED)
-def test_moves_lead_through_objects(schema, args, fixed, later, made):
+@pytest.mark.parametrize(("name", "schema", "args", "fixed", "later", "made"), NESTED.values())
+def test_moves_lead_through_objects(name, schema, args, fixed, later, made):
     strategies, tool = remembering(), book(schema=schema, required=())
     edit(tool, args, fixed, strategies)
     assert is_reused(tool, later, strategies)
@@ -155,7 +121,7 @@ def test_moves_lead_through_objects(schema, args, fixed, later, made):
 
 
 def test_a_part_of_an_object_that_nobody_moved_stays_a_question():
-    schema, args, fixed, later, _ = NESTED["out of an object"]
+    _, schema, args, fixed, later, _ = NESTED["out of an object"]
     strategies, tool = remembering(), book(schema=schema, required=())
     edit(tool, args, fixed, strategies)
     assert not is_reused(tool, {"journey": {**later["journey"], "only_if": "dry"}}, strategies)
@@ -177,38 +143,10 @@ def test_a_tool_is_renamed_again():
 
 
 SAFE = {"departure_date": "2026-10-26"}
-NOTHING = {
-    "a value is dropped": ({"whenever": "2026-10-26", "unless": "it rains"}, SAFE),
-    "a literal is added": ({"whenever": "2026-10-26"}, {**SAFE, "note": "aisle"}),
-    "a value is another": ({"whenever": "2026-10-25"}, SAFE),
-    "a value is a part": ({"whenever": "2026-10-26 or later"}, SAFE),
-    "another value is edited": (
-        {"whenever": "2026-10-26", "note": "aisle"},
-        {**SAFE, "note": "door"},
-    ),
-    "two values are equal": (
-        {"whenever": "2026-10-26", "otherwise": "2026-10-26"},
-        {**SAFE, "note": "2026-10-26"},
-    ),
-    "one value stands twice": ({"whenever": "2026-10-26"}, {**SAFE, "note": "2026-10-26"}),
-    "a known value is equal": (
-        {"whenever": "2026-10-26", "note": "2026-10-26"},
-        {**SAFE, "note": "2026-10-26"},
-    ),
-    "the key is content": ({"the day after ann": "2026-10-26"}, SAFE),
-    "the key says not": ({"!whenever": "2026-10-26"}, SAFE),
-    "the key names a secret": ({"api_key": "2026-10-26"}, SAFE),
-    "the key is a secret": ({"sk-proj-abcdefgh12345678": "2026-10-26"}, SAFE),
-    "the key is long": ({"w" * 121: "2026-10-26"}, SAFE),
-    "a truth value may be equal by chance": ({**SAFE, "dry": True}, {**SAFE, "sure": True}),
-    "a word for it too": ({**SAFE, "dry": "yes"}, {**SAFE, "sure": True}),
-    "the object of a place is open": ({"whenever": "2026-10-26"}, {"more": {"day": "2026-10-26"}}),
-    "a digit may be equal by chance": ({**SAFE, "page": 1}, {**SAFE, "seats": 1}),
-}
 
 
-@pytest.mark.parametrize(("args", "fixed"), NOTHING.values(), ids=NOTHING)
-def test_nothing_is_learnt_where(args, fixed, tmp_path):
+@pytest.mark.parametrize(("name", "args", "fixed"), table("remember.txt", "nothing"))
+def test_nothing_is_learnt_where(name, args, fixed, tmp_path):
     schema = {**BOOK, "sure": {"type": "boolean"}, "more": {"type": "object"}}
     tool = book(schema=schema, required=())
     assert edit(tool, args, fixed, remembering(tmp_path / "m.db"))["result"] == "ok"

@@ -27,51 +27,7 @@ CASES = [
         (an_object(x=schema), {"x": value}, "/args/x", *said)
         for schema, value, *said in table("findings.txt", "x")
     ),
-    (an_object("x"), {}, "/args/x", "required", "missing required argument `x`"),
-    (an_object("a/b"), {}, "/args/a~1b", "required", "missing required argument `a/b`"),
-    (an_object(a={}), {"x": 1}, "/args/x", "additionalProperties", "unknown argument `x`"),
-    (
-        {**an_object(), "unevaluatedProperties": False},
-        {"x": 1},
-        "/args/x",
-        "unevaluatedProperties",
-        "unknown argument `x`",
-    ),
-    (
-        an_object(people={"type": "array", "items": PERSON}),
-        {"people": [{"age": "x"}]},
-        "/args/people/0/age",
-        "type",
-        '`people.0.age` must be an integer; "x" is not',
-    ),
-    (
-        {**an_object(x={"anyOf": [{"$ref": "#/$defs/p"}, NULL]}), "$defs": {"p": PERSON}},
-        {"x": {}},
-        "/args/x/age",
-        "required",
-        "missing required argument `x.age`",
-    ),
-    (
-        {**an_object(), "minProperties": 1},
-        {},
-        "/args",
-        "minProperties",
-        "the arguments object must have at least 1 key",
-    ),
-    (
-        {"$schema": "http://json-schema.org/draft-07/schema#", **an_object(x={"items": [INTEGER]})},
-        {"x": ["y"]},
-        "/args/x/0",
-        "type",
-        '`x.0` must be an integer; "y" is not',
-    ),
-    (
-        {"$schema": "https://example.com/own", **an_object(x=INTEGER)},
-        {"x": "y"},
-        "/args/x",
-        "type",
-        '`x` must be an integer; "y" is not',
-    ),
+    *table("schemas.txt", "one"),
 ]
 
 
@@ -230,78 +186,13 @@ def test_whatever_is_invalid_has_a_finding_of_plain_json(case, value):
         assert len({each["paths"][0] for each in found}) == len(found)
 
 
-SEVEN = {"$schema": "http://json-schema.org/draft-07/schema#"}
-FOUR = {"$schema": "http://json-schema.org/draft-04/schema#"}
-ADDRESS = an_object("street", street={"type": "string"}, number=INTEGER)
-NODE = an_object(n=INTEGER, kids={"type": "array", "items": {"$ref": "#/properties/root"}})
-DIALECTS = [
-    # A schema, arguments that fit, and arguments that do not with the place that is told.
-    ({**SEVEN, **an_object(x={"items": [INTEGER, NULL]})},
-     {"x": [1, None, 2]}, {"x": [1, 2]}, "/x/1"),
-    ({**SEVEN, **an_object(x={"items": [NULL], "additionalItems": PERSON})},
-     {"x": [None, {"age": 1}]}, {"x": [None, {"age": 1, "agee": 2}]}, "/x/1/agee"),
-    ({**SEVEN, **an_object(x={"items": [NULL], "additionalItems": {"$ref": "#/definitions/p"}}),
-      "definitions": {"p": PERSON}}, {"x": [None, {"age": 1}]}, {"x": [None, {}]}, "/x/1/age"),
-    ({**SEVEN, **an_object(x={"items": INTEGER, "additionalItems": False})},
-     {"x": [1, 2]}, {"x": ["a"]}, "/x/0"),
-    ({**SEVEN, **an_object(a={}, b={}), "dependencies": {"a": ["b"]}},
-     {"a": 1, "b": 1}, {"a": 1}, "/b"),
-    ({**SEVEN, **an_object(a={}, b={}), "dependencies": {"a": {"properties": {"b": INTEGER}}}},
-     {"a": 1, "b": 1}, {"a": 1, "b": "x"}, "/b"),
-    ({**SEVEN, **an_object(x={"$ref": "#/definitions/p"}), "definitions": {"p": PERSON}},
-     {"x": {"age": 1}}, {"x": {"age": 1, "name": 2}}, "/x/name"),
-    ({**FOUR, **an_object(x={"minimum": 1, "exclusiveMinimum": True})}, {"x": 2}, {"x": 1}, "/x"),
-    ({**FOUR, **an_object(x={"maximum": 1, "exclusiveMaximum": False})}, {"x": 1}, {"x": 2}, "/x"),
-    ({**an_object(x={"$ref": "#who"}), "$defs": {"p": {"$anchor": "who", **PERSON}}},
-     {"x": {"age": 1}}, {"x": {}}, "/x/age"),
-    ({**an_object(x={"$ref": "who"}), "$defs": {"p": {"$id": "who", **PERSON}}},
-     {"x": {"age": 1}}, {"x": {}}, "/x/age"),
-    (an_object(home=ADDRESS, work={"$ref": "#/properties/home"}),
-     {"work": {"street": "a"}}, {"work": {"street": "a", "no": 1}}, "/work/no"),
-    (an_object(x={"type": "array", "items": PERSON}, y={"$ref": "#/properties/x/items"}),
-     {"y": {"age": 1}}, {"y": {"age": "a"}}, "/y/age"),
-    (an_object(x={"anyOf": [NULL, PERSON]}, y={"$ref": "#/properties/x/anyOf/1"}),
-     {"y": {"age": 1}}, {"y": {"age": "a"}}, "/y/age"),
-    (an_object(root=NODE), {"root": {"kids": [{"n": 1}]}},
-     {"root": {"kids": [{"kids": [{"m": 1}]}]}}, "/root/kids/0/kids/0/m"),
-    (an_object(n=INTEGER, child={"$ref": "#"}),
-     {"child": {"child": {"n": 1}}}, {"child": {"child": {"m": 1}}}, "/child/child/m"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("schema", "fits", "fits_not", "place"), DIALECTS)
+@pytest.mark.parametrize(("schema", "fits", "fits_not", "place"), table("schemas.txt", "drafts"))
 def test_older_drafts_and_references_are_read_at_every_depth(schema, fits, fits_not, place):
     assert book(schema).findings(fits) == []
     assert [each["paths"] for each in book(schema).findings(fits_not)] == [[f"/args{place}"]]
 
 
-OF_A, OF_B = an_object(a=INTEGER), an_object(b=INTEGER)
-IS_ONE = {"properties": {"m": {"const": 1}}, "required": ["m"]}
-PARTS = [
-    # Several parts of a schema that speak of `o`, and arguments that fit.
-    ({"type": "object", "allOf": [an_object(o=OF_A), an_object(o=OF_B)]}, {"o": {"a": 1, "b": 1}}),
-    ({**an_object(o=OF_A), "allOf": [{"properties": {"o": {"description": "d"}}}]},
-     {"o": {"a": 1}}),
-    ({**an_object(m=INTEGER, o=OF_A), "if": {"properties": {"o": {"required": ["a"]}}}, "then": {}},
-     {"o": {"a": 1}}),
-    ({**an_object(m=INTEGER), "if": IS_ONE, "then": an_object(o=OF_A)}, {"m": 1, "o": {"a": 1}}),
-    ({**an_object(m=INTEGER), "if": IS_ONE, "else": an_object(o=OF_A)}, {"m": 2, "o": {"a": 1}}),
-    ({**an_object(m=INTEGER), "dependentSchemas": {"m": an_object(o=OF_A)}},
-     {"m": 1, "o": {"a": 1}}),
-    ({**SEVEN, **an_object(m=INTEGER), "dependencies": {"m": an_object(o=OF_A)}},
-     {"m": 1, "o": {"a": 1}}),
-    ({**an_object(o=OF_A), "anyOf": [{"properties": {"o": {"minProperties": 1}}}, {}]},
-     {"o": {"a": 1}}),
-    ({**an_object(o={"$ref": "#/$defs/o", "properties": {"b": INTEGER}}), "$defs": {"o": OF_A}},
-     {"o": {"a": 1, "b": 1}}),
-    ({**an_object(o={}), "anyOf": [{**an_object(o=OF_A), "additionalProperties": False}, {
-      "properties": {"o": OF_B}}]}, {"o": {"a": 1}}),
-    ({**an_object(o=OF_A), "not": {"properties": {"o": {"required": ["z"]}}, "required": ["o"]}},
-     {"o": {"a": 1}}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("schema", "fits"), PARTS)
+@pytest.mark.parametrize(("schema", "fits"), table("schemas.txt", "parts"))
 def test_a_place_is_closed_whichever_parts_speak_of_it(schema, fits):
     assert book(schema).findings(fits) == []
     found = book(schema).findings({**fits, "o": {**fits["o"], "c": 1}})
@@ -309,32 +200,7 @@ def test_a_place_is_closed_whichever_parts_speak_of_it(schema, fits):
     assert book(schema).findings({**fits, "other": 1}) != []
 
 
-CAT = an_object("kind", kind={"const": "cat"}, lives=INTEGER)
-DOG = an_object("kind", "age", kind={"const": "dog"}, age=INTEGER)
-DEFAULTS = [
-    an_object(kind={"const": name, "default": name}, **{name: INTEGER}) for name in ("x", "y")
-]
-PET = {"oneOf": [CAT, DOG], "discriminator": {"propertyName": "kind"}}
-UNIONS = [
-    # A union, what is written there, and all that is told.
-    (PET, {"kind": "dog"}, {"/age": "missing required argument `pet.age`"}),
-    (PET, {"kind": "cat", "age": 1}, {"/age": "unknown argument `pet.age`"}),
-    (PET, {"kind": "bird"}, {"/kind": '`pet.kind` must be one of "cat", "dog"'}),
-    (PET, {"age": 1}, {"/kind": "missing required argument `pet.kind`"}),
-    (PET, {"kind": "dog", "age": "a", "b": 1},
-     {"/age": '`pet.age` must be an integer; "a" is not', "/b": "unknown argument `pet.b`"}),
-    ({"anyOf": [PET, NULL]}, {"kind": "dog"}, {"/age": "missing required argument `pet.age`"}),
-    ({"anyOf": [PET, {"type": "string"}]}, {"kind": "dog"},
-     {"/age": "missing required argument `pet.age`"}),
-    ({"anyOf": DEFAULTS}, {"kind": "x", "x": "a"},
-     {"/x": '`pet.x` must be an integer; "a" is not'}),
-    ({"anyOf": [an_object("a", a=INTEGER), an_object("b", "c", b=INTEGER, c=INTEGER)]},
-     {"b": "x"}, {"/b": '`pet.b` must be an integer; "x" is not',
-                  "/c": "missing required argument `pet.c`"}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("union", "written", "told"), UNIONS)
+@pytest.mark.parametrize(("union", "written", "told"), table("schemas.txt", "unions"))
 @pytest.mark.parametrize("depth", [0, 1])
 def test_what_is_wrong_with_an_object_of_a_union_is_told_by_the_branch_it_means(
     union, written, told, depth
@@ -353,21 +219,12 @@ def chain(word, length, width):
     return {**an_object(x={"$ref": "#/$defs/p0"}), "$defs": {**parts, f"p{length}": INTEGER}}
 
 
-def same(reference):
-    return {**an_object(x={"$ref": "#/$defs/a"}), "$defs": {"a": reference}}
-
-
 REFUSED = [
     (chain("allOf", 12, 3), "parts"),
     (chain("anyOf", 12, 3), "parts"),
     (chain("oneOf", 6, 10), "parts"),
     ({"allOf": [an_object(**{f"k{at}": {}}) for at in range(3_000)]}, "too many parts"),
-    (same({"allOf": [{"$ref": "#/$defs/a"}] * 2}), "leads back"),
-    (same({"anyOf": [INTEGER, {"$ref": "#/$defs/a"}]}), "leads back"),
-    (same({"if": {"$ref": "#/$defs/a"}}), "leads back"),
-    (an_object(x={"$ref": "#/properties/x"}), "leads back"),
-    (an_object(x={"$ref": "#/properties/y"}), "points to nothing"),
-    (an_object(x={"$ref": "other.json"}), "another document"),
+    *table("schemas.txt", "refused"),
 ]
 
 

@@ -1,7 +1,7 @@
 # ruff: noqa: T201 - a script prints
 """Train the witness of `selfcorrect.diagnosis`, and measure it on systems that it has not seen.
 
-usage: train_witness.py ERRORS.jsonl... [--left-out FILE] [--tails FILE] [--out WITNESS.bin]
+usage: train_witness.py ERRORS.jsonl... [--left-out FILE] [--out WITNESS.bin]
 
 Needs numpy, scipy and scikit-learn. The rows stay where they are: of them only weights are kept.
 Every run over the same files gives the same weights.
@@ -302,8 +302,8 @@ def checks(row: Row, kind: str, category: str) -> dict[str, bool]:
     return found
 
 
-def measure(said: list[Said]) -> tuple[dict[str, float], list[Any]]:
-    hit, seen, sure, misses = Counter(), Counter(), [], []
+def measure(said: list[Said]) -> dict[str, float]:
+    hit, seen, sure = Counter(), Counter(), []
     for part in range(FOLDS):
         weights = learn_signs(each for each in said if each.fold != part)
         for each in (one for one in said if one.fold == part):
@@ -316,9 +316,8 @@ def measure(said: list[Said]) -> tuple[dict[str, float], list[Any]]:
             if all(each.row.sure):
                 seen["sure"] += 1
                 hit["sure"] += both
-            misses += [(each, kind, category, good)] * (not all(good.values()))
     out = {name: round(100 * hit[name] / seen[name], 1) for name in seen}
-    return {**out, "covered at 95 % right": round(100 * coverage(sure), 1)}, misses
+    return {**out, "covered at 95 % right": round(100 * coverage(sure), 1)}
 
 
 def coverage(pairs: list[tuple[float, bool]], share: float = 0.95) -> float:
@@ -333,49 +332,6 @@ def coverage(pairs: list[tuple[float, bool]], share: float = 0.95) -> float:
     return best / len(pairs)
 
 
-def changed_by_tails(said: list[Said], strategies: StrategyMap, tails: list[str]) -> float:
-    """Return the share of answers that a harmless sentence behind the error changes."""
-    changed = 0
-    for number, each in enumerate(said):
-        tail = tails[number % len(tails)]
-        space = ("\n", " ", "\n\n")[number // len(tails) % 3]
-        message = each.row.record["message"].rstrip() + space + tail
-        row = row_of({**each.row.record, "message": message}, strategies)
-        other = replace(each, row=row, votes=testify(each.weights, [row])[0])
-        before, after = each.decide()[:2], other.decide()[:2]
-        params = [
-            () if kind in FAULTLESS else one.params
-            for one, kind in ((each.row, before[0]), (row, after[0]))
-        ]
-        waits = [(one.clues.wait, one.clues.spoken_wait) for one in (each.row, row)]
-        changed += before != after or params[0] != params[1] or waits[0] != waits[1]
-    return changed / len(said)
-
-
-TAILS = """\
-Thank you for your patience while our engineers look into this.
-You can find more about this in chapter 4 of the handbook.
-Our office hours are Monday to Friday.
-Have a look at the knowledge base for similar cases.
-This incident has been recorded for quality assurance.
-Feel free to reach out to the help desk.
-Documentation: https://docs.example.org/reference
-(ref 7f3a9c21)
-Report problems at https://example.org/issues
-A copy of this message was written to the journal.
-Best regards, the platform team
-More information is available in the release notes.
-No further details were recorded.
-Consult the manual before you go on.
-Our apologies for any disruption.
-Trace: 00-4bf92f3577b34da6-01
-The operators have been informed.
-Please quote this text when you write to us.
-Set the log level to debug for a longer account.
-Powered by Example Gateway 3.2""".splitlines()
-"""Harmless sentences; nothing is trained on them."""
-
-
 def save(weights: witness.Weights, path: Path) -> None:
     hashes = np.array(list(weights.rows), dtype="<u4").tobytes()
     names = ("scale", "bias", "pairs", "sure")
@@ -383,29 +339,10 @@ def save(weights: witness.Weights, path: Path) -> None:
     path.write_bytes(json.dumps(head).encode() + b"\n" + hashes + bytes(weights.table.cast("B")))
 
 
-def describe_miss(miss: Any) -> str:
-    """Return a row that is missed, as a line of JSON."""
-    each, kind, category, good = miss
-    record = each.row.record
-    return json.dumps(
-        {
-            "system": each.row.system,
-            "message": record["message"][:400],
-            "sentence": each.row.clues.sentence.text[:200],
-            "said": [kind, category, each.row.params],
-            "labels": record["labels"],
-            "sure": each.row.sure,
-            "hints": each.row.clues.hints,
-            "wrong": [name for name, ok in good.items() if not ok],
-        }
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("errors", nargs="+", type=Path)
     parser.add_argument("--left-out", type=Path, help="names of systems that are not trained on")
-    parser.add_argument("--misses", type=Path, help="file for the rows that are missed")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     left_out = set(options.left_out.read_text().split()) if options.left_out else set()
@@ -417,14 +354,9 @@ def main() -> None:
         len(rows), "rows of", len({row.system for row in rows}), "systems,", len(extra), "phrases"
     )
     taught = [row for row in extra if row.record.get("status") or row.record.get("exception")]
-    bare, _ = measure(say_apart(rows, taught))
-    print("five folds without phrases:", bare)
+    print("five folds without phrases:", measure(say_apart(rows, taught)))
     said = say_apart(rows, extra)
-    scores, misses = measure(said)
-    print("five folds with phrases:", scores)
-    print(f"changed by a harmless sentence: {changed_by_tails(said, strategies, TAILS):.1%}")
-    if options.misses:
-        options.misses.write_text("\n".join(map(describe_miss, misses)))
+    print("five folds with phrases:", measure(said))
     if options.out:
         weights = replace(fit(rows + extra, KEPT), sure=learn_signs(said))
         save(weights, options.out)
