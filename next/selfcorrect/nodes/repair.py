@@ -44,7 +44,7 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
 
         return await take_answer(context.ask(state["question"]), state["question"], state, context)
     ladders = [
-        [Rung(name, diagnosis, state, context) for name in each["strategies"]]
+        [Rung(name, diagnosis, state, context, each.get("options")) for name in each["strategies"]]
         for each in state["selected"]
         for diagnosis in (Diagnosis.of(state["findings"][each["finding"]]),)
     ]
@@ -191,8 +191,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
     )
     started = context.clock.monotonic()
     try:
-        strategy = context.strategy_for(state, rung.diagnosis.rule, rung.strategy).repair
-        answer: Any = strategy(round_.call, rung.diagnosis, given)
+        answer: Any = rung.repair(round_.call, rung.diagnosis, given)
         answer = await answer if isawaitable(answer) else answer
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.

@@ -20,6 +20,7 @@ from selfcorrect.model import (
     Escalate,
     GiveUp,
     JsonDict,
+    JsonObject,
     Repair,
     Result,
     Retry,
@@ -75,13 +76,19 @@ class Rung:
     diagnosis: Diagnosis
     state: CorrectionState
     context: RunContext
+    options: JsonObject | None = None
+    """What a person has written in place of the options of the rule."""
+
+    @property
+    def repair(self) -> Any:
+        """The strategy with its options."""
+        rule, state = self.diagnosis.rule, self.state
+        return self.context.strategy_for(state, rule, self.strategy, self.options).repair
 
     @property
     def primitive(self) -> Any:
         """The strategy as the pass over arguments sees it; None where it is no part of the pass."""
-        rule = self.diagnosis.rule
-        found = self.context.strategy_for(self.state, rule, self.strategy).repair
-        return getattr(found, "primitive", None)
+        return getattr(self.repair, "primitive", None)
 
     def concerns(self, *places: str | None) -> bool:
         """Say whether one of these places lies in, or around, one that is at fault."""

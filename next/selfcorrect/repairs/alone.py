@@ -20,6 +20,7 @@ from selfcorrect.model import (
 from selfcorrect.pointer import keys_of, look, pointer
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.arguments import repair_arguments
+from selfcorrect.repairs.relative_date import RelativeDate
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.primitives import PRIMITIVES
 from selfcorrect.values.reading import Primitive
@@ -59,18 +60,22 @@ class Alone:
         return GiveUp(found.problems[0].text if found.problems else "it finds nothing to change")
 
 
-def make_primitive(name: str, options: JsonObject) -> Alone:
+def make_primitive(name: str, options: JsonObject) -> Alone | RelativeDate:
     """Return a strategy with its option bound.
 
     Raises:
         ValueError: If it has no such option, or the option holds no words.
     """
     found = PRIMITIVES[name]
+    is_switch = found.option == "relative"
     for key, words in options.items():
         if key != found.option:
             raise ValueError(unknown_name("option", key, [found.option or "none"]))
-        if not isinstance(words, Mapping):
-            raise ValueError(f"refuses its options: {key} must be a table")  # noqa: TRY004
+        if not isinstance(words, bool if is_switch else Mapping):
+            wanted = "true or false" if is_switch else "a table"
+            raise ValueError(f"refuses its options: {key} must be {wanted}")
+    if is_switch:
+        return RelativeDate(Alone(found)) if options.get("relative") else Alone(found)
     return Alone(replace(found, words=options.get(found.option, {})))
 
 

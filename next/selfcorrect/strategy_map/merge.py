@@ -35,7 +35,7 @@ class Strategies:
             ValueError: If there is none of that name, or it does not take the options.
         """
         if (rule, name) not in self.bound:
-            self.bound[rule, name] = bind(name, self._factory(rule, name), options)
+            self.bound[rule, name] = bind(name, self.factory(rule, name), options)
         return self.bound[rule, name]
 
     def name_of(self, rule: str | None, rung: str | Factory) -> str:
@@ -54,7 +54,8 @@ class Strategies:
             free = f"{name}-{number}"
         return free
 
-    def _factory(self, rule: str | None, name: str) -> Factory | None:
+    def factory(self, rule: str | None, name: str) -> Factory | None:
+        """Return a strategy that the map brings along, or None."""
         return self.factories.get((rule, name)) or self.factories.get((None, name))
 
 

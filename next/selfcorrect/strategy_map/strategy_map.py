@@ -18,7 +18,7 @@ from selfcorrect.strategy_map.document import (
 )
 from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
 from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
-from selfcorrect.strategy_map.registry import BoundStrategy
+from selfcorrect.strategy_map.registry import BoundStrategy, bind
 
 if TYPE_CHECKING:
     from selfcorrect.strategy_map.match import Answer, Matcher
@@ -194,15 +194,20 @@ class StrategyMap:
         """Return a rule by `map/id`; one that says nothing if there is none."""
         return self._by_key.get(key or "", _NO_RULE)
 
-    def strategy(self, rule: str | None, name: str) -> BoundStrategy:
-        """Return a strategy with the options that a rule gives it.
+    def strategy(
+        self, rule: str | None, name: str, options: JsonObject | None = None
+    ) -> BoundStrategy:
+        """Return a strategy with the options that a rule gives it, or with these.
 
         Raises:
-            MapError: If there is no such strategy.
+            MapError: If there is no such strategy, or it does not take the options.
         """
-        if (bound := self._strategies.bound.get((rule, name))) is not None:
+        bound = self._strategies.bound.get((rule, name))
+        if bound is not None and not options:
             return bound
         try:
+            if options:
+                return bind(name, self._strategies.factory(rule, name), options)
             return self._strategies.get(rule, name, self.rule(rule).options.get(name, {}))
         except ValueError as error:
             raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None

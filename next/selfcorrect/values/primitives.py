@@ -54,6 +54,7 @@ _TABLE: Final = (
         "format-date",
         "Format a date; gives up where day and month could be exchanged (03/04/2026).",
         "as an ISO date",
+        option="relative",
     ),
     Primitive("format-time", "Format a time of day: `9 pm` is 21:00.", "as an ISO time"),
     Primitive(

@@ -1,0 +1,95 @@
+"use strict";
+// Steps through the views of each run. Every text is set as text, never as markup.
+function make(tag, text, parent) {
+  const made = document.createElement(tag);
+  if (text !== null) made.textContent = text;
+  if (parent) parent.append(made);
+  return made;
+}
+function button(text, parent, act) {
+  const made = make("button", text, parent);
+  made.type = "button";
+  made.addEventListener("click", act);
+  return made;
+}
+function table(title, rows, parent) {
+  if (!rows.length) return;
+  make("h2", title, parent);
+  const body = make("tbody", null, make("table", null, parent));
+  for (const row of rows) {
+    const line = make("tr", null, body);
+    for (const text of row) make("td", text, line);
+  }
+}
+function paint(picture, [nodes, edges]) {
+  picture.querySelectorAll(".node").forEach((group, i) => {
+    const [mark, visited, note] = nodes[i];
+    group.setAttribute("class", ["node", mark, visited ? "visited" : ""].join(" "));
+    group.querySelector(".note").textContent = note;
+    group.querySelector("title").textContent = group.querySelector(".name").textContent + " " + note;
+  });
+  picture.querySelectorAll(".edge").forEach((group, i) => {
+    group.setAttribute("class", edges[i][0] ? "edge taken" : "edge");
+    group.querySelector("text").textContent = edges[i][1];
+  });
+}
+function tell(view, place) {
+  place.replaceChildren();
+  make("h2", "This step", place);
+  if (view.error) make("p", view.error, place).className = "error quote";
+  for (const match of view.matches) {
+    make("p", "Rule " + match.rule + (match.pattern ? ": " + match.pattern : ""), place);
+    const quote = make("p", null, place);
+    quote.className = "quote";
+    for (const [name, text] of match.parts) {
+      const part = make(name ? "mark" : "span", text, quote);
+      if (name) part.title = name;
+    }
+    if (match.ladder.length) make("p", "Strategies: " + match.ladder.join(", "), place);
+  }
+  table("Changes", view.changes, place);
+  table("Tried", view.tried, place);
+  table("State", view.state, place);
+}
+function play(article) {
+  const { version, views } = JSON.parse(article.querySelector("script").textContent);
+  if (version !== 1) return;
+  const part = (name) => article.querySelector("." + name);
+  const keys = part("keys");
+  let at = views.length - 1;
+  const back = button("← Back", keys, () => go(at - 1));
+  const forward = button("Next →", keys, () => go(at + 1));
+  const count = make("span", "", keys);
+  const steps = [...part("steps").children].map((item, i) => {
+    const text = item.textContent;
+    item.textContent = "";
+    return button(text, item, () => {
+      const found = views.findIndex((view) => view.head === i);
+      if (found >= 0) go(found);
+    });
+  });
+  function go(to) {
+    if (to < 0 || to >= views.length) return;
+    at = to;
+    const view = views[at];
+    part("status").textContent = view.status;
+    count.textContent = `${at + 1} of ${views.length}`;
+    back.disabled = at === 0;
+    forward.disabled = at === views.length - 1;
+    paint(part("picture"), view.picture);
+    tell(view, part("step"));
+    steps.forEach((each, i) => {
+      if (i === view.head) each.setAttribute("aria-current", "step");
+      else each.removeAttribute("aria-current");
+    });
+  }
+  article.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go(at + by);
+  });
+  go(at);
+}
+document.querySelectorAll("article").forEach(play);
+document.querySelector("article")?.focus({ preventScroll: true });

@@ -1,0 +1,65 @@
+"""Tells a view, and a graph, in lines for terminals."""
+
+from collections.abc import Iterable, Iterator
+
+from selfcorrect.drawing.svg import label_of, note_of, shown_name
+from selfcorrect.drawing.view import Moment, Picture, View, ViewChange
+from selfcorrect.text import release
+
+
+def describe(view: View) -> str:
+    """Return a view as text: where the run stands, its steps, changes, question and report."""
+    return "\n".join(_one_line(each) for each in _lines(view))
+
+
+def ascii_graph(picture: Picture) -> str:
+    """Return a picture as a table of nodes, outcomes and targets."""
+    notes = {node["id"]: note_of(node) for node in picture["nodes"]}
+    rows = [("node", "outcome", "target")]
+    for edge in picture["edges"]:
+        name = f"{shown_name(edge['source'])} {notes[edge['source']]}".strip()
+        rows.append((_one_line(name), _one_line(label_of(edge)), shown_name(edge["target"])))
+    return align(rows)
+
+
+def align(rows: Iterable[Iterable[str]]) -> str:
+    """Return rows with aligned columns."""
+    table = [list(row) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    padded = (map(str.ljust, row, widths) for row in table)
+    return "\n".join("  ".join(row).rstrip() for row in padded)
+
+
+def moment_text(moment: Moment) -> str:
+    """Return one step as a person reads it."""
+    text = f"{moment['node'] or moment['kind']} → {moment['outcome']}"
+    return f"{text} ({moment['seconds']:.3g} s)" if moment["seconds"] else text
+
+
+def change_text(change: ViewChange) -> str:
+    """Return one edit of the call as a person reads it."""
+    value = f"{change['before'] or '(missing)'} → {change['after'] or '(removed)'}"
+    return f"{change['place']}  {value}  {change['strategy']}, {change['safety']}"
+
+
+def _lines(view: View) -> Iterator[str]:
+    yield f"{view['title']}: {view['sentence']}"
+    for number, moment in enumerate(view["timeline"]):
+        mark = ">" if moment["is_head"] else "x" if moment["is_left"] else " "
+        yield f"{mark} {number:3}  {moment_text(moment)}"
+    if detail := view["detail"]:
+        yield from (f"  change  {change_text(each)}" for each in detail["changes"])
+        yield from (f"  rule  {each['rule']}" for each in detail["matches"])
+        if detail["error"]:
+            yield f"  error  {detail['error']}"
+    if question := view["question"]:
+        yield f"? {question.get('question')}"
+        options = question.get("options") or ()
+        yield from (f"  {number}  {each}" for number, each in enumerate(options, 1))
+    yield from (f"{name}  {text}" for name, text in view["outcome"].items())
+    if view["problem"]:
+        yield f"! {view['problem']}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(release(text, 2_000).split("\n"))

@@ -1,0 +1,75 @@
+"""What a person may write into the state at a breakpoint, checked before it is written."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.channels.ephemeral_value import EphemeralValue
+from langgraph.types import StateSnapshot
+
+from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.graph import GraphNode
+from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.setup import Loop
+from selfcorrect.text import text_of
+
+
+def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
+    """Return an edit as `update_state` takes it.
+
+    Args:
+        graph: A compiled graph.
+        at: The state that is edited.
+        values: Keys of the state; for a graph of `build_graph` also `name` and `args` of the call,
+            and in front of `repair` a `strategy` with its `options`.
+
+    Raises:
+        GraphSetupError: If a key is unknown, or cannot be edited now.
+        MapError: If there is no such strategy, or it does not take the options.
+    """
+    if isinstance(graph.stream_channels, str):  # the state is one value without keys
+        return values
+    if not isinstance(values, Mapping) or not values:
+        raise GraphSetupError(f"an edit is a dict with keys of the state, not {values!r:.80}")
+    known, loop = list(graph.stream_channels_list), loop_of(graph)
+    edit = dict(values)
+    if loop is not None:
+        short = {key: edit.pop(key) for key in ("name", "args") if key in edit.keys() - known}
+        edit |= _edit_call(at.values, short) if short else {}
+        if "strategy" in edit.keys() - known:
+            edit |= _edit_strategy(loop, at, edit.pop("strategy"), edit.pop("options", {}))
+        known += ["name", "args", "strategy"]
+    for key in edit:
+        if key not in known:
+            raise GraphSetupError(unknown_name("key", text_of(key), known))
+    # What lasts for one step would be lost before the node that reads it has run.
+    kept = {
+        key: item
+        for key, item in at.values.items()
+        if isinstance(graph.channels.get(key), EphemeralValue)
+    }
+    return kept | edit
+
+
+def loop_of(graph: Any) -> Loop | None:
+    """Return the loop of a graph of `build_graph`; None for any other graph."""
+    nodes = (getattr(each, "bound", None) for each in graph.nodes.values())
+    return next((each.loop for each in nodes if isinstance(each, GraphNode)), None)
+
+
+def _edit_call(state: JsonObject, short: JsonDict) -> JsonDict:
+    key = "current" if state.get("current") else "call"
+    call = state.get(key)
+    if not isinstance(call, Mapping) or "name" not in call:
+        raise GraphSetupError("no call has been read yet: step once, then edit it")
+    return {key: {**call, **short}}
+
+
+def _edit_strategy(loop: Loop, at: StateSnapshot, name: Any, options: Any) -> JsonDict:
+    if "repair" not in at.next:
+        raise GraphSetupError('a strategy is chosen in front of "repair": run(until="repair")')
+    findings = at.values["findings"]
+    chosen = [each["finding"] for each in at.values["selected"]] or range(len(findings))
+    for each in chosen:
+        loop.context.map.strategy(findings[each].get("rule"), name, options)
+    rungs = [{"finding": each, "strategies": [name], "options": options} for each in chosen]
+    return {"selected": rungs, "question": None}

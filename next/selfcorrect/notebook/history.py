@@ -1,0 +1,103 @@
+"""The history of a thread, as LangGraph's checkpoints hold it: points where the head can stand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, Self
+
+from langgraph.graph import START
+from langgraph.types import StateSnapshot
+
+MAX_POINTS: Final = 2_000
+"""The newest checkpoints that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A checkpoint with what led to it.
+
+    Attributes:
+        snapshot: The state behind it, and what runs next.
+        parent: The point that it came from; None for the first one.
+        kind: Whether an input, nodes, or an edit led to it.
+        nodes: The nodes that led to it: several under fan-out.
+    """
+
+    snapshot: StateSnapshot
+    parent: "Point | None"
+    kind: Literal["input", "step", "edit"]
+    nodes: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of its checkpoint."""
+        return id_of(self.snapshot)
+
+    @property
+    def path(self) -> list[Self]:
+        """The points that lead to this one, which is the last of them."""
+        found: list[Any] = [self]
+        while found[-1].parent is not None:
+            found.append(found[-1].parent)
+        return found[::-1]
+
+    @property
+    def seconds(self) -> float:
+        """The time since its parent; a run that nobody stopped spent it in its nodes."""
+        if self.kind != "step" or self.parent is None:
+            return 0.0
+        return max(0.0, _time_of(self.snapshot) - _time_of(self.parent.snapshot))
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A thread.
+
+    Attributes:
+        points: Where the head can stand, oldest first.
+        by_id: The point of each checkpoint. LangGraph copies the checkpoint that a fork starts
+            from, and keeps an input by itself: their point is the one that they stand for.
+        tip: The newest state, with what its tasks have come to.
+    """
+
+    points: list[Point]
+    by_id: Mapping[str, Point]
+    tip: StateSnapshot
+
+
+def read_history(graph: Any, config: Any) -> History:
+    """Read the checkpoints of a thread."""
+    newest_first = graph.get_state_history(config, limit=MAX_POINTS)
+    snapshots = {id_of(each): each for each in [*newest_first][::-1]}
+    points: list[Point] = []
+    by_id: dict[str, Point] = {}
+    for key, snapshot in snapshots.items():
+        came_from = id_of(snapshot, of_parent=True)
+        parent, before = by_id.get(came_from), snapshots.get(came_from)
+        source = (snapshot.metadata or {}).get("source")
+        if parent is not None and (source == "fork" or snapshot.next == (START,)):
+            by_id[key] = parent
+        elif snapshot.next != (START,):
+            by_id[key] = _point(snapshot, parent, before, source)
+            points.append(by_id[key])
+    return History(points, by_id, graph.get_state(config))
+
+
+def id_of(snapshot: StateSnapshot, *, of_parent: bool = False) -> str:
+    """Return the id of a checkpoint, or of the one before it; empty where there is none."""
+    config: Any = snapshot.parent_config if of_parent else snapshot.config
+    return str(((config or {}).get("configurable") or {}).get("checkpoint_id") or "")
+
+
+def _point(
+    snapshot: StateSnapshot, parent: Point | None, before: StateSnapshot | None, source: object
+) -> Point:
+    if before is None or before.next == (START,):
+        return Point(snapshot, parent, "input")
+    if source != "loop":
+        return Point(snapshot, parent, "edit")
+    return Point(snapshot, parent, "step", tuple(each.name for each in before.tasks))
+
+
+def _time_of(snapshot: StateSnapshot) -> float:
+    return datetime.fromisoformat(snapshot.created_at).timestamp() if snapshot.created_at else 0.0

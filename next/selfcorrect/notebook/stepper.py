@@ -1,0 +1,379 @@
+"""`Stepper`: walks through a run node by node, back and forth, over LangGraph's own checkpoints."""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Lock
+from time import monotonic
+from typing import Any, Final, Self
+from uuid import uuid4
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.pregel import Pregel
+from langgraph.types import Command
+
+from selfcorrect.drawing.view import View
+from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
+from selfcorrect.graph import AGAIN
+from selfcorrect.notebook.edits import complete_edit, loop_of
+from selfcorrect.notebook.history import History, Point, id_of, read_history
+from selfcorrect.notebook.views import Sight, view_of
+from selfcorrect.text import release, text_of
+
+MAX_STEPS: Final = 1_000
+"""Steps of one `run`, for graphs that never end."""
+STOPS: Final = ("question", "error")
+"""Words for `run(until=…)` that are no nodes; a run stops there in any case."""
+
+
+class Stepper:
+    """Steps through a compiled LangGraph graph; the last value of a cell shows where it stands.
+
+    Every command returns the stepper. A step from an earlier state starts a new branch, as in
+    LangGraph: what only reads is asked again; a tool that acts is answered from the graph's
+    ledger, or a person is asked. Nodes of other graphs simply run again.
+
+    Args:
+        graph: A compiled graph; one without a checkpointer is copied, with one in memory.
+        inputs: Its input; None looks at a thread that has begun.
+        config: LangGraph's config.
+        thread: The thread; a new one if left out.
+        confirm: Whether a person says that what tools have done may be done again: calls in doubt
+            run again, and `restart` begins a new thread, for which no earlier call counts.
+
+    Raises:
+        GraphSetupError: If the graph is not compiled. Every command raises it, or another
+            `SelfCorrectError`, where it is not possible now; then nothing has changed.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        inputs: Any = None,
+        *,
+        config: Any = None,
+        thread: str | None = None,
+        confirm: bool = False,
+    ) -> None:
+        if not isinstance(graph, Pregel):
+            kind = type(graph).__name__
+            raise GraphSetupError(f"a Stepper takes a compiled LangGraph graph, not a {kind}")
+        has_saver = isinstance(graph.checkpointer, BaseCheckpointSaver)
+        self.graph: Any = (
+            graph if has_saver else graph.copy(update={"checkpointer": InMemorySaver()})
+        )
+        self._inputs, self._confirm = inputs, confirm
+        self._given = dict(config or {})
+        self._breakpoints: set[str] = set()
+        self._seconds: dict[str, float] = {}
+        self._lock, self._pause = Lock(), Event()
+        self._begin(thread)
+
+    def step(self) -> Self:
+        """Run the next node, or those that are next together."""
+        with self._command():
+            self._require_next()
+            self._advance()
+        return self
+
+    def run(self, until: str | None = None) -> Self:
+        """Run to the end, an error, a question, a breakpoint, or in front of a node.
+
+        Args:
+            until: A node, or `"question"` or `"error"`.
+        """
+        stops = {*self._breakpoints, *([] if until is None else self._names([until], STOPS))}
+        with self._command():
+            self._require_next()
+            self._pause.clear()
+            for _ in range(MAX_STEPS):
+                self._advance()
+                now = self._tip()
+                is_stopped = self._error or now.interrupts or stops.intersection(now.next)
+                if is_stopped or not now.next or self._pause.is_set():
+                    break
+        return self
+
+    def pause(self) -> Self:
+        """Stop a run of another thread in front of its next node."""
+        self._pause.set()
+        return self
+
+    def back(self) -> Self:
+        """Move to the state before this one; nothing runs, and nothing is undone."""
+        with self._command():
+            parent = self._stand().parent
+            if parent is None:
+                raise GraphSetupError("this is the beginning of the history")
+            self._move(parent)
+        return self
+
+    def goto(
+        self, at: str | int | None = None, *, before: str | None = None, after: str | None = None
+    ) -> Self:
+        """Move to a state; nothing runs, and nothing is undone.
+
+        Args:
+            at: The id of a moment of the timeline, or its number, from 0.
+            before: A node: the newest state in front of it, on the way to this one if there is one.
+            after: A node: the newest state behind it.
+        """
+        named = self._names([each for each in (before, after) if each is not None])
+        with self._command():
+            history = self._history()
+            points = [*self._stand().path, *history.points]
+            if at is None:
+                points = [each for each in points if named]
+                points = [each for each in points if before in (None, *each.snapshot.next)]
+                points = [each for each in points if after in (None, *each.nodes)]
+                if not points:
+                    raise GraphSetupError("the run has not been there")
+                on_way = [each for each in self._stand().path if each in points]
+                self._move([*points, *on_way][-1])
+            else:
+                self._move(_find(at, history))
+        return self
+
+    def edit(self, values: Any, *, as_node: str | None = None) -> Self:
+        """Write keys into the state; on an earlier state this starts a new branch.
+
+        Args:
+            values: Keys of the state, which go through its reducers. For a graph of `build_graph`
+                also the `name` and `args` of the call, and in front of `repair` a `strategy` with
+                its `options`.
+            as_node: The node in whose name it is written, as in LangGraph.
+        """
+        with self._command():
+            made = complete_edit(self.graph, self._sight().now, values)
+            try:
+                self.graph.update_state(self._config(), made, as_node)
+            except SelfCorrectError:
+                raise
+            except Exception as error:
+                why = release(f"{type(error).__name__}: {text_of(error)}", 500)
+                raise GraphSetupError(f"the state does not take the edit: {why}") from error
+            self._head, self._error = "", ""
+        return self
+
+    def answer(self, value: Any) -> Self:
+        """Answer the question of a person's; the node that asked goes on."""
+        with self._command():
+            sight = self._sight()
+            if sight.status != "waiting":
+                raise GraphSetupError("nobody is asked now")
+            asked = [each.id for each in sight.now.interrupts]
+            if len(asked) > 1 and not (isinstance(value, dict) and value.keys() <= {*asked}):
+                raise GraphSetupError(f"answer with a dict by question: {', '.join(asked)}")
+            self._advance(Command(resume=value))
+        return self
+
+    def restart(self) -> Self:
+        """Move to the beginning of the run; nothing runs, and nothing is undone."""
+        with self._command():
+            if self._confirm and self._inputs is not None:
+                self._begin(uuid4().hex)
+            else:
+                self._move([each for each in self._stand().path if each.kind == "input"][-1])
+        return self
+
+    def break_at(self, *nodes: str) -> Self:
+        """Let runs stop in front of nodes."""
+        self._breakpoints |= self._names(nodes)
+        return self
+
+    def clear(self) -> Self:
+        """Take all breakpoints away."""
+        self._breakpoints.clear()
+        return self
+
+    @property
+    def values(self) -> Any:
+        """The state at the head."""
+        return self._sight().now.values
+
+    def view(self) -> View:
+        """Return everything that is shown, as JSON."""
+        return view_of(replace(self._sight(), is_running=self._lock.locked()))
+
+    def text(self) -> str:
+        """Return the view for a terminal."""
+        from selfcorrect.drawing.text import describe
+
+        return describe(self.view())
+
+    def snapshot(self) -> "Snapshot":
+        """Return what is shown now as a page that stays as it is."""
+        return Snapshot(self.view())
+
+    def to_svg(self) -> str:
+        """Return the picture of the run."""
+        from selfcorrect.drawing.svg import draw
+
+        return draw(self.view()["picture"])
+
+    def to_json(self) -> str:
+        """Return the view as a JSON text."""
+        return json.dumps(self.view(), ensure_ascii=False)
+
+    def to_html(self, path: str | Path) -> Self:
+        """Write a page that steps through the states up to this one, without a network."""
+        from selfcorrect.drawing.html import page
+
+        now = self._sight()
+        earlier = [self._sight(each) for each in now.head.path[:-1]]
+        views = [view_of(each) for each in (*earlier, now)]
+        Path(path).write_text(page(views, title=views[-1]["title"]), "utf-8")
+        return self
+
+    def _repr_html_(self) -> str:
+        return self.snapshot()._repr_html_()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": self.text(), "text/html": self._repr_html_()}
+
+    def _begin(self, thread: str | None) -> None:
+        """Begin with the input in a thread; nothing runs."""
+        own = dict(self._given.get("configurable") or {})
+        own["thread_id"] = thread or own.get("thread_id") or uuid4().hex
+        if self._confirm:
+            own[AGAIN] = True
+        self._base: Any = {**self._given, "configurable": own}
+        self._head = ""
+        self._error: str | None = None
+        """What the last step raised; None where this stepper has not stepped yet."""
+        if self._inputs is not None:
+            self._invoke(self._inputs, self._base)
+        elif not self._history().points:
+            raise GraphSetupError("this thread has no history: give the Stepper an input")
+
+    @contextmanager
+    def _command(self) -> Iterator[None]:
+        if not self._lock.acquire(blocking=False):
+            raise GraphSetupError("a command is at work: pause() it, and wait for its end")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _names(self, nodes: Any, words: tuple[str, ...] = ()) -> set[str]:
+        known = [*(each for each in self.graph.nodes if each != "__start__"), *words]
+        for node in nodes:
+            if node not in known:
+                raise GraphSetupError(unknown_name("node", text_of(node), known))
+        return set(nodes)
+
+    def _require_next(self) -> None:
+        sight = self._sight()
+        if sight.status == "waiting":
+            raise GraphSetupError("a person is asked: answer(value) goes on")
+        if not sight.now.next:
+            raise GraphSetupError("the run has ended: go back(), edit, or restart()")
+
+    def _advance(self, payload: Any = None) -> None:
+        """Run what is next, and let the head stand behind it."""
+        before, started, error = id_of(self._tip()), monotonic(), ""
+        try:
+            self._invoke(payload, self._config())
+        except Exception as raised:
+            if self._head and id_of(self._tip()) == before:
+                raise  # the branch was not even begun
+            error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
+        self._head, self._error = "", error
+        self._seconds[id_of(self._tip())] = monotonic() - started
+
+    def _invoke(self, payload: Any, config: Any) -> None:
+        if not _needs_loop(self.graph):
+            self.graph.invoke(payload, config, interrupt_before="*")
+            return
+        # A notebook's own loop is at work in this thread.
+        with ThreadPoolExecutor(1) as pool:
+            work = self.graph.ainvoke(payload, config, interrupt_before="*")
+            pool.submit(asyncio.run, work).result()
+
+    def _config(self) -> Any:
+        """Return the config of the head; the newest state needs no id, and would be copied."""
+        if not self._head:
+            return self._base
+        own = self._base["configurable"] | {"checkpoint_id": self._head}
+        return {**self._base, "configurable": {"checkpoint_ns": "", **own}}
+
+    def _tip(self) -> Any:
+        return self.graph.get_state(self._base)
+
+    def _history(self) -> History:
+        return read_history(self.graph, self._base)
+
+    def _stand(self) -> Point:
+        return self._sight().head
+
+    def _move(self, point: Point) -> None:
+        tip = self._history()
+        is_tip = tip.by_id[id_of(tip.tip)].id == point.id
+        self._head = "" if is_tip else point.id
+
+    def _sight(self, at: Point | None = None) -> Sight:
+        history = self._history()
+        tip = history.by_id[id_of(history.tip)]
+        head = at or (history.by_id[self._head] if self._head else tip)
+        return Sight(
+            self.graph,
+            history,
+            head,
+            is_past=head.id != tip.id,
+            error=_error_of(history.tip) if self._error is None else self._error,
+            breakpoints=self._breakpoints,
+            seconds=self._seconds,
+        )
+
+
+class Snapshot:
+    """A view as a page.
+
+    Attributes:
+        view: What it shows.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+    def _repr_html_(self) -> str:
+        from selfcorrect.drawing.html import page
+
+        return page([self.view], title=self.view["title"])
+
+
+def _find(at: str | int, history: History) -> Point:
+    points = history.points
+    if isinstance(at, int):
+        if not 0 <= at < len(points):
+            raise GraphSetupError(f"the history has the moments 0 to {len(points) - 1}, not {at}")
+        return points[at]
+    if at not in history.by_id:
+        raise GraphSetupError(unknown_name("moment", text_of(at), history.by_id))
+    return history.by_id[at]
+
+
+def _error_of(tip: Any) -> str:
+    """Return what a node raised in another process."""
+    errors = [release(each.error, 2_000) for each in tip.tasks if each.error]
+    return errors[0] if errors else ""
+
+
+def _needs_loop(graph: Any) -> bool:
+    """Say whether a node, or a tool of a graph of `build_graph`, is async only."""
+    nodes = [getattr(each, "bound", None) for each in graph.nodes.values()]
+    if any(getattr(each, "afunc", None) and not getattr(each, "func", True) for each in nodes):
+        return True
+    loop = loop_of(graph)
+    calls = [each.call for each in loop.context.tools.values()] if loop else []
+    return any(
+        inspect.iscoroutinefunction(each)
+        or inspect.iscoroutinefunction(getattr(type(each), "__call__", None))  # noqa: B004
+        for each in calls
+    )

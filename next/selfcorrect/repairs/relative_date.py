@@ -1,0 +1,34 @@
+"""format-date with `relative = true`: reads a day that is counted from today."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from selfcorrect.model import Call, Change, Changed, Diagnosis, Repair, Safety
+from selfcorrect.pointer import look
+from selfcorrect.protocols import RepairContext
+
+_AWAY: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeDate:
+    """Format `today`, `tomorrow` and `yesterday`, by the clock of this machine.
+
+    Attributes:
+        otherwise: The strategy that reads any other date.
+    """
+
+    otherwise: Callable[..., Any]
+
+    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        written = look(call, diagnosis.path)
+        away = _AWAY.get(written.strip().lower()) if isinstance(written, str) else None
+        if away is None:
+            answer: Repair = self.otherwise(call, diagnosis, context)
+            return answer
+        today = datetime.now().astimezone().date()
+        day = (today + timedelta(days=away)).isoformat()
+        reason = f"counted from today, {today}"
+        return Changed(Change(diagnosis.path, written, day, Safety.INFERRED, reason))
