@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 OPTIONS = (
     "--no-browser",
@@ -21,6 +22,7 @@ OPTIONS = (
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
 )
+PAGE = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
 LOCAL = ("http://localhost", "http://127.0.0.1", "ws://localhost", "ws://127.0.0.1")
 
 
@@ -35,7 +37,15 @@ def write(path, *cells):
 def serve(folder, app="lab"):
     """Start `jupyter lab` or `jupyter notebook` on a folder, and yield its address."""
     home = folder / ".jupyter"
-    own = {"HOME": home, "JUPYTER_RUNTIME_DIR": home / "run", "IPYTHONDIR": home / "ipython"}
+    own = {
+        "HOME": home,
+        "JUPYTER_CONFIG_DIR": home,
+        "JUPYTER_RUNTIME_DIR": home / "run",
+        "IPYTHONDIR": home / "ipython",
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+    }
+    (home / "labconfig").mkdir(parents=True)
+    (home / "labconfig" / "page_config.json").write_text(json.dumps(PAGE), "utf-8")
     environment = {**os.environ, **{key: str(each) for key, each in own.items()}}
     command = [sys.executable, "-m", "jupyter", app, *OPTIONS, f"--ServerApp.root_dir={folder}"]
     log = (folder / "server.log").open("w")
@@ -88,3 +98,29 @@ def watch(page):
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.route(lambda url: not url.startswith((*LOCAL, "data:", "blob:", "file:")), refuse)
     return faults
+
+
+def open_notebook(browser, url, app, name, **options):
+    """Open a notebook and run all its cells; return the page, with its `faults`."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1000}, **options)
+    page.faults = watch(page)
+    page.goto(url + ("lab/tree/" if app == "lab" else "notebooks/") + name)
+    return page
+
+
+def run_all(page):
+    """Run all cells, again where the page was not ready to hear it."""
+    page.wait_for_selector(".jp-CodeCell", timeout=60_000)
+    page.faults.clear()  # of what the application complains by itself, nothing is ours
+    for _ in range(20):
+        page.locator(".jp-CodeCell .jp-InputArea-editor").first.click()
+        page.keyboard.press("Escape")
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        try:
+            last = page.locator(".jp-CodeCell .jp-InputPrompt").last
+            expect(last).to_have_text(re.compile(r"\[\d+\]"), timeout=10_000)
+        except AssertionError:
+            continue
+        return
+    raise RuntimeError("the cells do not run")

@@ -32,7 +32,8 @@ def page(views: Iterable[View], *, title: str) -> str:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}; img-src data:">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f"<title>{_text(title, 200)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n",
+            f"<title>{_text(title, 200)}</title>\n<style>\n{style}</style>\n</head>\n",
+            '<body class="selfcorrect">\n',
             f"<h1>{_text(title, 200)}</h1>\n",
             *(_run(run, is_open=not number) for number, run in enumerate(runs)),
             f"<script>{script}</script>\n</body>\n</html>\n",
@@ -61,7 +62,7 @@ def _run(views: Sequence[View], *, is_open: bool) -> str:
     # No text can end the element that holds the data.
     shown = json.dumps(data).replace("<", "\\u003c")
     return (
-        f"<details{' open' if is_open else ''}><summary>{_text(last['title'], 200)}</summary>\n"
+        f"<details class='run'{' open' if is_open else ''}><summary>{_text(last['title'], 200)}</summary>\n"
         f'<article tabindex="0" aria-label="{_text(last["title"], 200)}">\n'
         f'<p class="status" role="status">{_text(last["sentence"])}</p>\n<div class="keys"></div>\n'
         f'<div class="picture">{draw(last["picture"])}</div>\n<div class="side">\n'

@@ -74,7 +74,7 @@ def _node(node: ViewNode, colours: _Palette) -> str:
     border += ' stroke-dasharray="7 4"' if mark == "next" else ""
     name = shown_name(node["id"])
     return (
-        f'<g class="node {mark}"><title>{_escape(f"{name} {note}")}</title>'
+        f'<g class="node {mark}" data-node="{_escape(name)}"><title>{_escape(f"{name} {note}")}</title>'
         f'<rect x="{x:g}" y="{y:g}" width="{node["width"]:g}" height="{node["height"]:g}" '
         f'rx="{20 if mark else 6}" fill="{colours.box}" {border}/>'
         f'<text class="name" x="{node["x"]:g}" y="{node["y"] - 3:g}" text-anchor="middle" '

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Final
 
-from selfcorrect.drawing.html import pieces, table
+from selfcorrect.drawing.html import table
 from selfcorrect.drawing.svg import draw
 from selfcorrect.drawing.text import moment_text
 from selfcorrect.drawing.view import Detail, View
@@ -41,8 +41,10 @@ def draw_cell(view: View, args: str) -> str:
         *_forms(view, args),
         f'<div class="body"><div class="picture">{draw(view["picture"])}</div>',
         f'<div class="side">{_ask(view)}{"".join(_detail(view["detail"]))}{_end(view)}',
-        table(("State", ""), view["state"].items()),
-        f'</div></div><ol class="steps" aria-label="Steps">{"".join(_steps(view))}</ol>',
+        "</div></div>",
+        f'<details data-form="state"><summary>State</summary>'
+        f'{table(("Key", ""), view["state"].items())}</details>',
+        f'<ol class="steps" aria-label="Steps">{"".join(_steps(view))}</ol>',
     ]
     return "".join(parts)
 
@@ -109,12 +111,19 @@ def _detail(detail: Detail | None) -> Iterator[str]:
     yield table(("Change", "before", "after", "by"), changes)
     for match in detail["matches"]:
         yield f"<p>Rule <b>{escape(match['rule'])}</b> <code>{escape(match['pattern'])}</code></p>"
-        yield f'<p class="quote">{pieces(match["parts"])}</p>'
-        groups = {name: text for name, text in match["parts"] if name not in ("", "match")}
+        yield f'<p class="quote">{_pieces(match["parts"])}</p>'
+        groups = {name: text for text, name in match["parts"] if name not in ("", "match")}
         yield table(("Group", ""), groups.items())
         yield f"<p>Strategies: {escape(', '.join(match['ladder']))}</p>"
     yield table(("Tried", "", "", "", ""), (tuple(each.values()) for each in detail["tried"]))
     yield table(("Cost", ""), ((name, f"{each:g}") for name, each in detail["cost"].items()))
+
+
+def _pieces(parts: Iterable[tuple[str, str]]) -> str:
+    return "".join(
+        f'<mark title="{escape(name)}">{escape(text)}</mark>' if name else escape(text)
+        for text, name in parts
+    )
 
 
 def _end(view: View) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -71,6 +71,7 @@ class Stepper:
         self._inputs, self._confirm = inputs, confirm
         self._given = dict(config or {})
         self._breakpoints: set[str] = set()
+        self._hearers: list[Callable[[], Any]] = []
         self._seconds: dict[str, float] = {}
         self._lock, self._pause = Lock(), Event()
         self._begin(thread)
@@ -185,12 +186,29 @@ class Stepper:
     def break_at(self, *nodes: str) -> Self:
         """Let runs stop in front of nodes."""
         self._breakpoints |= self._names(nodes)
+        self._tell()
         return self
 
-    def clear(self) -> Self:
-        """Take all breakpoints away."""
-        self._breakpoints.clear()
+    def clear(self, *nodes: str) -> Self:
+        """Take breakpoints away; without names, all of them."""
+        self._breakpoints -= self._names(nodes) or {*self._breakpoints}
+        self._tell()
         return self
+
+    def listen(self, hear: Callable[[], Any]) -> Self:
+        """Call a function after every node of a run, and after every command."""
+        self._hearers.append(hear)
+        return self
+
+    @property
+    def breakpoints(self) -> frozenset[str]:
+        """The nodes in front of which a run stops."""
+        return frozenset(self._breakpoints)
+
+    @property
+    def next(self) -> tuple[str, ...]:
+        """The nodes that run next."""
+        return self._sight().now.next
 
     @property
     def values(self) -> Any:
@@ -221,15 +239,31 @@ class Stepper:
         """Return the view as a JSON text."""
         return json.dumps(self.view(), ensure_ascii=False)
 
-    def to_html(self, path: str | Path) -> Self:
-        """Write a page that steps through the states up to this one, without a network."""
+    def to_mermaid(self) -> str:
+        """Return the graph as mermaid."""
+        return str(self.graph.get_graph().draw_mermaid())
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return a page that steps through the states up to this one, and write it to a file."""
         from selfcorrect.drawing.html import page
 
         now = self._sight()
         earlier = [self._sight(each) for each in now.head.path[:-1]]
         views = [view_of(each) for each in (*earlier, now)]
-        Path(path).write_text(page(views, title=views[-1]["title"]), "utf-8")
-        return self
+        text = page(views, title=views[-1]["title"])
+        if path is not None:
+            Path(path).write_text(text, "utf-8")
+        return text
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import HTML, display
+
+        try:
+            from selfcorrect.notebook.widget import display_cell
+
+            display_cell(self)
+        except ModuleNotFoundError:  # no widgets here
+            display(HTML(self._repr_html_()), metadata={})
 
     def _repr_html_(self) -> str:
         return self.snapshot()._repr_html_()
@@ -260,6 +294,11 @@ class Stepper:
             yield
         finally:
             self._lock.release()
+            self._tell()
+
+    def _tell(self) -> None:
+        for hear in self._hearers:
+            hear()
 
     def _names(self, nodes: Any, words: tuple[str, ...] = ()) -> set[str]:
         known = [*(each for each in self.graph.nodes if each != "__start__"), *words]
@@ -286,6 +325,7 @@ class Stepper:
             error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
         self._head, self._error = "", error
         self._seconds[id_of(self._tip())] = monotonic() - started
+        self._tell()
 
     def _invoke(self, payload: Any, config: Any) -> None:
         if not _needs_loop(self.graph):
@@ -343,9 +383,9 @@ class Snapshot:
         self.view = view
 
     def _repr_html_(self) -> str:
-        from selfcorrect.drawing.html import page
+        from selfcorrect.drawing.still import still
 
-        return page([self.view], title=self.view["title"])
+        return still(self.view)
 
 
 def _find(at: str | int, history: History) -> Point:

@@ -250,7 +250,7 @@ def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
 
     labels = [""] * len(text)
     if pattern and (found := compile_pattern(pattern).search(text)):
-        spans = [(*found.span(name), name) for name in found.groupdict()]
+        spans = [(*found.span(at), name) for name, at in found.re.groupindex.items()]
         # Of groups in one another the innermost shows.
         spans.sort(key=lambda span: span[0] - span[1])
         for start, end, name in [(*found.span(), "match"), *spans]:

@@ -2,20 +2,184 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from contextvars import copy_context
 from importlib.resources import files
-from threading import Thread
+from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
-from selfcorrect.drawing.html import static, still
+from selfcorrect.drawing.html import static
+from selfcorrect.drawing.still import still
+from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, SelfCorrectError
 from selfcorrect.notebook.cell import draw_cell
 from selfcorrect.notebook.edits import loop_of
-from selfcorrect.text import bound, release, text_of
+from selfcorrect.text import release, text_of
 
 if TYPE_CHECKING:
     from selfcorrect.notebook.stepper import Stepper
 
 OFTEN: Final = 0.1
 """Seconds between two pictures of a run that goes on."""
+
+
+def display_cell(stepper: "Stepper") -> None:
+    """Display a live cell, and below it a copy for whoever opens the notebook without a kernel.
+
+    The copy hides where the cell lives.
+
+    Raises:
+        ModuleNotFoundError: Without anywidget.
+    """
+    from IPython.display import HTML, display
+
+    name = f"selfcorrect-copy-{uuid4().hex[:8]}"
+
+    def copy(view: View) -> HTML:
+        return HTML(f'<div class="{name}">{still(view)}</div>')
+
+    view = stepper.view()
+    widget = _widget(name, _shown(stepper, view))
+    display(widget)
+    handle = display(copy(view), display_id=True)
+    last, turn = 0.0, Lock()
+
+    def paint(problem: str = "") -> None:
+        nonlocal last
+        view = stepper.view()
+        is_running, now = view["status"] == "running", monotonic()
+        if is_running and now - last < OFTEN:
+            return
+        last = now
+        widget.view = _shown(stepper, {**view, "problem": problem})
+        if not is_running and handle is not None:
+            handle.update(copy(view))
+
+    def take(_: Any, message: Any, __: Any) -> None:
+        if isinstance(message, Mapping):
+            Thread(target=copy_context().run, args=(work, message), daemon=True).start()
+
+    def work(message: Mapping[str, Any]) -> None:
+        # Whoever presses a key thrice wants three steps; only Pause waits for nobody.
+        with nullcontext() if message.get("act") == "pause" else turn:
+            _obey(stepper, message, widget.send, paint)
+
+    stepper.listen(paint)
+    widget.on_msg(take)
+
+
+def _shown(stepper: "Stepper", view: View) -> dict[str, Any]:
+    """Return what the page needs to know of a view."""
+    head = next((each["id"] for each in view["timeline"] if each["is_head"]), "")
+    told = {key: view[key] for key in ("status", "sentence", "problem")}  # type: ignore[literal-required]
+    return {**told, "head": head, "html": draw_cell(view, _args(stepper))}
+
+
+def _args(stepper: "Stepper") -> str:
+    """Return the arguments that an edit begins with; empty where they may not be shown whole."""
+    current = loop_of(stepper.graph) and stepper.values.get("current")
+    text = json.dumps((current or {}).get("args") or {}, ensure_ascii=False, indent=1, default=text_of)
+    return text if current and release(text, 10_000) == text else ""
+
+
+def _obey(
+    stepper: "Stepper",
+    message: Mapping[str, Any],
+    send: Callable[[Any], None],
+    paint: Callable[[str], None],
+) -> None:
+    """Do what was pressed; what is wrong with it is shown, and never raised."""
+    try:
+        if message["act"] == "export":
+            send(_export(stepper, str(message["value"])))
+        else:
+            _COMMANDS[message["act"]](stepper, message)
+    except SelfCorrectError as error:
+        paint(release(text_of(error)))
+    except Exception as error:  # a thread has nobody else to tell
+        paint(release(f"{type(error).__name__}: {text_of(error)}"))
+
+
+def _edit(stepper: "Stepper", message: Mapping[str, Any]) -> None:
+    written = {name: text for name, text in message["values"].items() if text.strip()}
+    edit = {**_json("values", written.pop("values", "{}"))}
+    for name in ("args", "options"):
+        if name in written:
+            edit[name] = _json(name, written[name])
+    if "strategy" in written:
+        edit["strategy"] = written["strategy"].strip()
+    stepper.edit(edit)
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise GraphSetupError(f"{name} is no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise GraphSetupError(f"{name} must be a JSON object")
+    return value
+
+
+def _answer(stepper: "Stepper", value: Any) -> None:
+    question = stepper.view()["question"] or {}
+    is_ours = loop_of(stepper.graph) is not None
+    stepper.answer({"question": question.get("id"), "answer": value} if is_ours else value)
+
+
+def _value(text: str) -> Any:
+    """Return what a person typed: JSON where it is JSON, and a text otherwise."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _break(stepper: "Stepper", node: Any) -> None:
+    for name in [node] if node else stepper.next:
+        (stepper.clear if name in stepper.breakpoints else stepper.break_at)(name)
+
+
+_COMMANDS: Final[Mapping[str, Callable[["Stepper", Mapping[str, Any]], Any]]] = {
+    "step": lambda stepper, _: stepper.step(),
+    "run": lambda stepper, _: stepper.run(),
+    "pause": lambda stepper, _: stepper.pause(),
+    "back": lambda stepper, _: stepper.back(),
+    "restart": lambda stepper, _: stepper.restart(),
+    "goto": lambda stepper, message: stepper.goto(message["id"]),
+    "break": lambda stepper, message: _break(stepper, message.get("node")),
+    "edit": _edit,
+    "answer": lambda stepper, message: _answer(stepper, _value(message["values"]["answer"])),
+    "choose": lambda stepper, message: _answer(
+        stepper, {"action": "choose", "choice": int(message["value"])}
+    ),
+    "decide": lambda stepper, message: _answer(stepper, message["value"]),
+}
+
+
+def _export(stepper: "Stepper", form: str) -> dict[str, str]:
+    texts = {
+        "html": ("text/html", stepper.to_html),
+        "svg": ("image/svg+xml", stepper.to_svg),
+        "json": ("application/json", stepper.to_json),
+        "mermaid": ("text/plain", stepper.to_mermaid),
+    }
+    mime, text = texts[form]
+    return {"name": f"run.{form}", "mime": mime, "text": text()}
+
+
+def _widget(name: str, view: dict[str, Any]) -> Any:
+    import anywidget
+    import traitlets
+
+    class StepperWidget(anywidget.AnyWidget):
+        """What the module in the page reads."""
+
+        _esm = (files("selfcorrect.notebook") / "static" / "widget.js").read_text("utf-8")
+        _css = static("style.css")
+        copy = traitlets.Unicode().tag(sync=True)
+        view = traitlets.Dict().tag(sync=True)
+
+    return StepperWidget(copy=name, view=view)

@@ -5,7 +5,7 @@ const KEYS = {
   n: "step", ArrowRight: "step", r: "run", p: "pause", b: "back", ArrowLeft: "back", R: "restart",
   ".": "break", e: "edit", a: "answer", x: "export", "?": "help",
 };
-const FORMS = ["edit", "answer", "export", "help"];
+const FORMS = ["edit", "answer", "export", "help", "state"];
 
 function nameOf(element) {
   const { act, node, id, form } = element.dataset;
@@ -31,8 +31,10 @@ function render({ model, el }) {
   const cell = document.createElement("div");
   root.append(status, problem, cell);
   el.append(root);
-  // A static copy stands below for whoever opens the notebook without a kernel.
-  document.documentElement.classList.add("selfcorrect-live");
+  // The copy below is for whoever opens the notebook without a kernel.
+  const hidden = document.createElement("style");
+  hidden.textContent = `.${model.get("copy")} { display: none }`;
+  el.append(hidden);
   let head = "";
 
   const say = (where, text) => { if (where.textContent !== text) where.textContent = text; };
@@ -82,7 +84,8 @@ function render({ model, el }) {
       return;
     }
     const button = cell.querySelector(`button[data-act="${name}"]`);
-    if (!element && button?.disabled) return;
+    // What is pressed while a node runs waits for its end.
+    if (!element && button?.disabled && model.get("view").status !== "running") return;
     send({ act: name, ...(element ? { id: element.dataset.id, node: element.dataset.node, value: element.dataset.value } : {}) });
   }
 
