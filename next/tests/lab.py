@@ -24,6 +24,11 @@ OPTIONS = (
 )
 PAGE = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
 LOCAL = ("http://localhost", "http://127.0.0.1", "ws://localhost", "ws://127.0.0.1")
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[1])]),
+}
+"""What a kernel finds: these tests, and the package beside them."""
 
 
 def write(path, *cells):
@@ -37,16 +42,10 @@ def write(path, *cells):
 def serve(folder, app="lab"):
     """Start `jupyter lab` or `jupyter notebook` on a folder, and yield its address."""
     home = folder / ".jupyter"
-    own = {
-        "HOME": home,
-        "JUPYTER_CONFIG_DIR": home,
-        "JUPYTER_RUNTIME_DIR": home / "run",
-        "IPYTHONDIR": home / "ipython",
-        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
-    }
+    own = {"HOME": home, "JUPYTER_CONFIG_DIR": home, "JUPYTER_RUNTIME_DIR": home / "run"}
     (home / "labconfig").mkdir(parents=True)
     (home / "labconfig" / "page_config.json").write_text(json.dumps(PAGE), "utf-8")
-    environment = {**os.environ, **{key: str(each) for key, each in own.items()}}
+    environment = {**ENVIRONMENT, **{key: str(each) for key, each in own.items()}}
     command = [sys.executable, "-m", "jupyter", app, *OPTIONS, f"--ServerApp.root_dir={folder}"]
     log = (folder / "server.log").open("w")
     server = subprocess.Popen(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cells
 import lab
 import pytest
 from playwright.sync_api import expect
@@ -181,3 +182,113 @@ def test_11_the_timeline_moves_the_head(cell):
     button.focus()
     button.press("Enter")
     says(cell(9), "new branch with validate")
+
+
+def test_12_a_slow_node_is_paused_and_another_cell_answers(page, cell):
+    press(cell(5), "r", "node is running")
+    press(cell(0), "b", "earlier state")
+    press(cell(5), "p", "node is running")
+    # The kernel is free: another cell opens what the node waits for.
+    field = page.locator(".jp-CodeCell").last.locator(".cm-content")
+    field.fill("cells.gate.set(), 1")
+    field.press("Control+Enter")
+    says(cell(5), "before second")
+    field.fill(COUNT)
+
+
+def test_13_a_step_tries_a_node_again_that_raised(cell):
+    press(cell(6), "n", "raised an error")
+    expect(cell(6).locator("p.error")).to_contain_text("RuntimeError: the node broke")
+    press(cell(6), "n", "before second")
+
+
+def test_14_a_question_waits_and_its_answer_goes_on(cell):
+    press(cell(4), "r", "A person is asked")
+    cell(4).press("a")
+    field = cell(4).locator("[name=answer]")
+    field.fill("2026-04-03")
+    field.press("Control+Enter")
+    says(cell(4), "Step runs it")
+    press(cell(4), "r", "ended with a result")
+    expect(cell(4)).to_contain_text("to CDG on 2026-04-03")
+
+
+def test_15_a_run_that_failed_shows_its_report(cell):
+    press(cell(3), "r", "ended with a report")
+    attempts = cell(3).get_by_role("row", name="attempts [")
+    for number in (1, 2, 3):
+        expect(attempts).to_contain_text(f'"number": {number}')
+
+
+def test_17_everything_has_a_name_and_the_keyboard_reaches_it(page, cell):
+    for role in ("button", "textbox"):
+        for each in cell(4).get_by_role(role).all():
+            assert each.evaluate("e => e.ariaLabel || e.textContent || e.labels?.[0]?.textContent")
+    cell(4).focus()
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.textContent.slice(0, 20)"))
+    assert {"Run", "Back", "Restart", "Edit", "Export", "Help"} <= reached
+
+
+def test_22_two_cells_do_not_mix(cell):
+    expect(cell(7).locator(".status")).to_contain_text("Nothing has run yet")
+
+
+def test_23_hostile_texts_are_shown_as_text_and_cut(page, cell):
+    press(cell(7), "r", "The run ended|A person is asked")
+    cell(7).get_by_text("State", exact=True).click()
+    expect(cell(7)).to_contain_text("<script>window.pwn = 1</script>")
+    assert page.evaluate("window.pwn") is None
+    longest = max(map(len, cell(7).locator("td").all_inner_texts()))
+    assert longest <= 2_000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_16_texts_have_contrast(page, cell, scheme):
+    page.evaluate(f"document.body.dataset.jpThemeLight = '{scheme == 'light'}'".lower())
+    for number in (0, 3, 4, 6, 9):
+        assert cell(number).evaluate(CONTRAST) == []
+
+
+def test_18_the_notebook_opens_again_with_and_without_its_kernel(page, cell):
+    page.keyboard.press("Control+s")
+    page.wait_for_timeout(1_000)
+    page.reload()
+    expect(page.locator(".selfcorrect").first).to_be_visible(timeout=30_000)
+    copies = page.locator("[class^=selfcorrect-copy]")
+    assert not any(each.is_visible() for each in copies.all())
+    page.evaluate(
+        "fetch('/api/kernels').then((r) => r.json()).then((all) => Promise.all(all.map((one) => "
+        "fetch('/api/kernels/' + one.id, {method: 'DELETE', headers: {'X-XSRFToken': "
+        "document.cookie.replace(/.*_xsrf=([^;]*).*/, '$1')}}))))"
+    )
+    page.reload()
+    expect(copies.first).to_be_visible(timeout=30_000)
+    page.faults.clear()  # the application misses its kernel
+    assert copies.first.locator("img").count() == 1
+
+
+def test_19_an_export_holds_picture_and_tables(tmp_path):
+    lab.write(tmp_path / "a.ipynb", "import cells", "cells.mended().run()")
+    command = [sys.executable, "-m", "nbconvert", "--execute", "--to", "html", "a.ipynb"]
+    subprocess.run(command, cwd=tmp_path, env=lab.ENVIRONMENT, check=True, capture_output=True)
+    text = (tmp_path / "a.html").read_text("utf-8")
+    assert "data:image/svg+xml;base64," in text
+    assert "<td>/args/seats</td>" in text
+
+
+def test_20_a_page_is_stepped_from_a_file_and_shows_itself_without_scripts(browser, tmp_path):
+    cells.mended().run().to_html(tmp_path / "a.html")
+    for has_scripts in (True, False):
+        page = browser.new_page(java_script_enabled=has_scripts)
+        faults = lab.watch(page)
+        page.goto(f"file://{tmp_path}/a.html")
+        expect(page.locator(".picture")).to_contain_text("select_strategy")
+        expect(page.locator("table").first).to_contain_text("/args/seats")
+        if has_scripts:
+            page.keyboard.press("ArrowLeft")
+            expect(page.locator(".status")).to_contain_text("earlier")
+        page.close()
+        assert faults == []

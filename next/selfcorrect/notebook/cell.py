@@ -58,12 +58,11 @@ def _buttons(view: View) -> str:
 
 
 def _forms(view: View, args: str) -> Iterator[str]:
-    if "edit" in view["commands"]:
-        fields = [_field("args", "Arguments", args)] if args else []
-        if any(each["id"] == "repair" and each["mark"] == "next" for each in view["picture"]["nodes"]):
-            fields += [_field("strategy", "Strategy", ""), _field("options", "Its options", "")]
-        fields.append(_field("values", "Keys of the state, as JSON", ""))
-        yield _form("edit", "Edit", [*fields, "<button>Write</button>"])
+    fields = [_field("args", "Arguments", args)] if args else []
+    if any(each["id"] == "repair" and each["mark"] == "next" for each in view["picture"]["nodes"]):
+        fields += [_field("strategy", "Strategy", ""), _field("options", "Its options", "")]
+    fields.append(_field("values", "Keys of the state, as JSON", ""))
+    yield _form("edit", "Edit", [*fields, "<button>Write</button>"])
     exports = (_act("export", each, each) for each in EXPORTS)
     yield _form("export", "Export", exports)
     yield _form("help", "Help", [table(("Key", ""), HELP)])

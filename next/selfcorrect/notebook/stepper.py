@@ -250,7 +250,8 @@ class Stepper:
         now = self._sight()
         earlier = [self._sight(each) for each in now.head.path[:-1]]
         views = [view_of(each) for each in (*earlier, now)]
-        text = page(views, title=views[-1]["title"])
+        title = views[-1]["title"]
+        text = page([{**each, "title": title} for each in views], title=title)
         if path is not None:
             Path(path).write_text(text, "utf-8")
         return text
@@ -290,6 +291,7 @@ class Stepper:
     def _command(self) -> Iterator[None]:
         if not self._lock.acquire(blocking=False):
             raise GraphSetupError("a command is at work: pause() it, and wait for its end")
+        self._tell()
         try:
             yield
         finally:

@@ -79,7 +79,7 @@ function render({ model, el }) {
     if (FORMS.includes(name)) {
       const found = form(name);
       if (!found) return;
-      found.open = !found.open;
+      found.open = !found.open || name === "edit" || name === "answer";
       (found.open ? found.querySelector("input, textarea, select, button") || root : root).focus();
       return;
     }
