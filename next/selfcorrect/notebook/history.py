@@ -89,6 +89,11 @@ def id_of(snapshot: StateSnapshot, *, of_parent: bool = False) -> str:
     return str(((config or {}).get("configurable") or {}).get("checkpoint_id") or "")
 
 
+def state_of(snapshot: StateSnapshot) -> Mapping[str, Any]:
+    """Return the keys of a state; one without keys counts as one key."""
+    return snapshot.values if isinstance(snapshot.values, Mapping) else {"": snapshot.values}
+
+
 def _point(
     snapshot: StateSnapshot, parent: Point | None, before: StateSnapshot | None, source: object
 ) -> Point:

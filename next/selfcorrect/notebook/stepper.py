@@ -1,7 +1,6 @@
 """`Stepper`: walks through a run node by node, back and forth, over LangGraph's own checkpoints."""
 
 import asyncio
-import inspect
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from selfcorrect.notebook.edits import complete_edit, loop_of
 from selfcorrect.notebook.history import History, Point, id_of, read_history
 from selfcorrect.notebook.views import Sight, view_of
 from selfcorrect.text import release, text_of
+from selfcorrect.tools.run import check_sync
 
 MAX_STEPS: Final = 1_000
 """Steps of one `run`, for graphs that never end."""
@@ -73,6 +73,10 @@ class Stepper:
         self._breakpoints: set[str] = set()
         self._seconds: dict[str, float] = {}
         self._lock, self._pause = Lock(), Event()
+        self._head = ""
+        """The checkpoint at which the head stands; empty for the newest one."""
+        self._error: str | None = None
+        """What the last step raised; None where this stepper has not stepped yet."""
         self._begin(thread)
 
     def step(self) -> Self:
@@ -108,10 +112,10 @@ class Stepper:
     def back(self) -> Self:
         """Move to the state before this one; nothing runs, and nothing is undone."""
         with self._command():
-            parent = self._stand().parent
+            parent = self._sight().head.parent
             if parent is None:
                 raise GraphSetupError("this is the beginning of the history")
-            self._move(parent)
+            self._head = parent.id
         return self
 
     def goto(
@@ -126,18 +130,20 @@ class Stepper:
         """
         named = self._names([each for each in (before, after) if each is not None])
         with self._command():
-            history = self._history()
-            points = [*self._stand().path, *history.points]
-            if at is None:
-                points = [each for each in points if named]
-                points = [each for each in points if before in (None, *each.snapshot.next)]
-                points = [each for each in points if after in (None, *each.nodes)]
-                if not points:
-                    raise GraphSetupError("the run has not been there")
-                on_way = [each for each in self._stand().path if each in points]
-                self._move([*points, *on_way][-1])
-            else:
-                self._move(_find(at, history))
+            sight = self._sight()
+            if at is not None:
+                self._head = _find(at, sight.history)
+                return self
+            points = [
+                each
+                for each in (*sight.history.points, *sight.head.path)
+                if named
+                and (before is None or before in each.snapshot.next)
+                and (after is None or after in each.nodes)
+            ]
+            if not points:
+                raise GraphSetupError(f"the run has not been at {', '.join(named) or 'no place'}")
+            self._head = points[-1].id
         return self
 
     def edit(self, values: Any, *, as_node: str | None = None) -> Self:
@@ -179,7 +185,8 @@ class Stepper:
             if self._confirm and self._inputs is not None:
                 self._begin(uuid4().hex)
             else:
-                self._move([each for each in self._stand().path if each.kind == "input"][-1])
+                path = self._sight().head.path
+                self._head = [each for each in path if each.kind == "input"][-1].id
         return self
 
     def break_at(self, *nodes: str) -> Self:
@@ -244,9 +251,7 @@ class Stepper:
         if self._confirm:
             own[AGAIN] = True
         self._base: Any = {**self._given, "configurable": own}
-        self._head = ""
-        self._error: str | None = None
-        """What the last step raised; None where this stepper has not stepped yet."""
+        self._head, self._error = "", None
         if self._inputs is not None:
             self._invoke(self._inputs, self._base)
         elif not self._history().points:
@@ -282,7 +287,7 @@ class Stepper:
             self._invoke(payload, self._config())
         except Exception as raised:
             if self._head and id_of(self._tip()) == before:
-                raise  # the branch was not even begun
+                raise  # the new branch was not even begun
             error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
         self._head, self._error = "", error
         self._seconds[id_of(self._tip())] = monotonic() - started
@@ -298,24 +303,16 @@ class Stepper:
 
     def _config(self) -> Any:
         """Return the config of the head; the newest state needs no id, and would be copied."""
-        if not self._head:
+        if not self._head or not (sight := self._sight()).is_past:
             return self._base
-        own = self._base["configurable"] | {"checkpoint_id": self._head}
-        return {**self._base, "configurable": {"checkpoint_ns": "", **own}}
+        own = {"checkpoint_ns": "", "checkpoint_id": sight.head.id}
+        return {**self._base, "configurable": self._base["configurable"] | own}
 
     def _tip(self) -> Any:
         return self.graph.get_state(self._base)
 
     def _history(self) -> History:
         return read_history(self.graph, self._base)
-
-    def _stand(self) -> Point:
-        return self._sight().head
-
-    def _move(self, point: Point) -> None:
-        tip = self._history()
-        is_tip = tip.by_id[id_of(tip.tip)].id == point.id
-        self._head = "" if is_tip else point.id
 
     def _sight(self, at: Point | None = None) -> Sight:
         history = self._history()
@@ -348,15 +345,14 @@ class Snapshot:
         return page([self.view], title=self.view["title"])
 
 
-def _find(at: str | int, history: History) -> Point:
+def _find(at: str | int, history: History) -> str:
     points = history.points
-    if isinstance(at, int):
-        if not 0 <= at < len(points):
-            raise GraphSetupError(f"the history has the moments 0 to {len(points) - 1}, not {at}")
-        return points[at]
-    if at not in history.by_id:
-        raise GraphSetupError(unknown_name("moment", text_of(at), history.by_id))
-    return history.by_id[at]
+    if isinstance(at, int) and 0 <= at < len(points):
+        return points[at].id
+    if at in history.by_id:
+        return str(at)
+    numbers = f" and the numbers 0 to {len(points) - 1}"
+    raise GraphSetupError(unknown_name("moment", text_of(at), history.by_id) + numbers)
 
 
 def _error_of(tip: Any) -> str:
@@ -371,9 +367,9 @@ def _needs_loop(graph: Any) -> bool:
     if any(getattr(each, "afunc", None) and not getattr(each, "func", True) for each in nodes):
         return True
     loop = loop_of(graph)
-    calls = [each.call for each in loop.context.tools.values()] if loop else []
-    return any(
-        inspect.iscoroutinefunction(each)
-        or inspect.iscoroutinefunction(getattr(type(each), "__call__", None))  # noqa: B004
-        for each in calls
-    )
+    try:
+        for tool in loop.context.tools.values() if loop else ():
+            check_sync(tool)
+    except GraphSetupError:
+        return True
+    return False

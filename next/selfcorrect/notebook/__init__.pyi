@@ -1,0 +1,1 @@
+from selfcorrect.notebook.stepper import Stepper as Stepper
