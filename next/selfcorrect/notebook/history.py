@@ -42,6 +42,13 @@ class Point:
         return found[::-1]
 
     @property
+    def run(self) -> list[Self]:
+        """The points since the last input, which is the first of them."""
+        path = self.path
+        begins = [number for number, each in enumerate(path) if each.kind == "input"]
+        return path[begins[-1] :]
+
+    @property
     def seconds(self) -> float:
         """The time since its parent; a run that nobody stopped spent it in its nodes."""
         if self.kind != "step" or self.parent is None:
@@ -67,6 +74,7 @@ class History:
 
 def read_history(graph: Any, config: Any) -> History:
     """Read the checkpoints of a thread."""
+    tip = graph.get_state(config)  # first: a run of another thread may go on meanwhile
     newest_first = graph.get_state_history(config, limit=MAX_POINTS)
     snapshots = {id_of(each): each for each in [*newest_first][::-1]}
     points: list[Point] = []
@@ -80,7 +88,7 @@ def read_history(graph: Any, config: Any) -> History:
         elif snapshot.next != (START,):
             by_id[key] = _point(snapshot, parent, before, source)
             points.append(by_id[key])
-    return History(points, by_id, graph.get_state(config))
+    return History(points, by_id, tip)
 
 
 def id_of(snapshot: StateSnapshot, *, of_parent: bool = False) -> str:

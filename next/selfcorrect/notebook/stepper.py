@@ -129,6 +129,8 @@ class Stepper:
             after: A node: the newest state behind it.
         """
         named = self._names([each for each in (before, after) if each is not None])
+        if at is None and not named:
+            raise GraphSetupError("goto takes an id, a number, `before` or `after`")
         with self._command():
             sight = self._sight()
             if at is not None:
@@ -137,12 +139,11 @@ class Stepper:
             points = [
                 each
                 for each in (*sight.history.points, *sight.head.path)
-                if named
-                and (before is None or before in each.snapshot.next)
+                if (before is None or before in each.snapshot.next)
                 and (after is None or after in each.nodes)
             ]
             if not points:
-                raise GraphSetupError(f"the run has not been at {', '.join(named) or 'no place'}")
+                raise GraphSetupError(f"the run has not been at {', '.join(named)}")
             self._head = points[-1].id
         return self
 
@@ -185,8 +186,7 @@ class Stepper:
             if self._confirm and self._inputs is not None:
                 self._begin(uuid4().hex)
             else:
-                path = self._sight().head.path
-                self._head = [each for each in path if each.kind == "input"][-1].id
+                self._head = self._sight().head.run[0].id
         return self
 
     def break_at(self, *nodes: str) -> Self:
@@ -290,7 +290,8 @@ class Stepper:
                 raise  # the new branch was not even begun
             error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
         self._head, self._error = "", error
-        self._seconds[id_of(self._tip())] = monotonic() - started
+        if (after := id_of(self._tip())) != before:
+            self._seconds[after] = monotonic() - started
 
     def _invoke(self, payload: Any, config: Any) -> None:
         if not _needs_loop(self.graph):

@@ -72,7 +72,7 @@ class Sight:
         if not self.now.next:
             has_report = loop_of(self.graph) and "failure" in state_of(self.now)
             return "failed" if has_report else "finished"
-        return "paused" if any(each.nodes for each in self.head.path) else "ready"
+        return "paused" if any(each.nodes for each in self.head.run) else "ready"
 
 
 def view_of(sight: Sight) -> View:
@@ -111,7 +111,7 @@ def _dicts(items: Any) -> list[JsonDict]:
 
 
 def _picture(sight: Sight) -> Picture:
-    path = [each.nodes for each in sight.head.path if each.nodes]
+    path = [each.nodes for each in sight.head.run if each.nodes]
     end = [] if sight.now.next else [(END,)]
     steps = pairwise([(START,), *path, *end])
     return picture_of(
@@ -127,7 +127,7 @@ def _picture(sight: Sight) -> Picture:
 def _moments(sight: Sight) -> Iterator[Moment]:
     path = {each.id for each in sight.head.path}
     for each in sight.history.points:
-        yield {
+        moment: Moment = {
             "id": each.id,
             "node": _names(each.nodes),
             "outcome": _shown(_event(each).get("outcome", ""), 200),
@@ -137,17 +137,10 @@ def _moments(sight: Sight) -> Iterator[Moment]:
             "is_left": each.id not in path,
             "is_head": each.id == sight.head.id,
         }
-    if sight.status == "error":
-        yield {
-            "id": sight.head.id,
-            "node": _names(sight.now.next),
-            "outcome": sight.error.partition(":")[0],
-            "attempt": len(_dicts(state_of(sight.now).get("attempts"))),
-            "seconds": 0.0,
-            "kind": "error",
-            "is_left": False,
-            "is_head": False,
-        }
+        yield moment
+        if moment["is_head"] and sight.status == "error":
+            node, error = _names(sight.now.next), sight.error.partition(":")[0]
+            yield {**moment, "node": node, "outcome": error, "kind": "error", "is_head": False}
 
 
 def _event(point: Point) -> JsonDict:
@@ -224,11 +217,12 @@ def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
     from selfcorrect.strategy_map.patterns import compile_pattern
 
     labels = [""] * len(text)
-    if pattern and (found := compile_pattern(pattern).search(text)):
-        spans = [(*found.span(name), name) for name in found.groupdict()]
+    compiled = compile_pattern(pattern)
+    if pattern and (found := compiled.search(text)):
+        groups = {0: "match", **{number: name for name, number in compiled.groupindex.items()}}
+        spans = [(*found.span(number), name) for number, name in groups.items()]
         # Of groups in one another the innermost shows.
-        spans.sort(key=lambda span: span[0] - span[1])
-        for start, end, name in [(*found.span(), "match"), *spans]:
+        for start, end, name in sorted(spans, key=lambda span: span[0] - span[1]):
             if start >= 0:  # a group may have no part in the match
                 labels[start:end] = [name] * (end - start)
     pieces = groupby(zip(labels, text, strict=True), key=lambda each: each[0])
