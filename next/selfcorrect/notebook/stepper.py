@@ -15,7 +15,7 @@ from uuid import uuid4
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.pregel import Pregel
-from langgraph.types import Command
+from langgraph.types import Command, StateSnapshot
 
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
@@ -97,8 +97,7 @@ class Stepper:
             self._require_next()
             self._pause.clear()
             for _ in range(MAX_STEPS):
-                self._advance()
-                now = self._tip()
+                now = self._advance()
                 is_stopped = self._error or now.interrupts or stops.intersection(now.next)
                 if is_stopped or not now.next or self._pause.is_set():
                     break
@@ -254,7 +253,7 @@ class Stepper:
         self._head, self._error = "", None
         if self._inputs is not None:
             self._invoke(self._inputs, self._base)
-        elif not self._history().points:
+        elif not read_history(self.graph, self._base).points:
             raise GraphSetupError("this thread has no history: give the Stepper an input")
 
     @contextmanager
@@ -280,18 +279,19 @@ class Stepper:
         if not sight.now.next:
             raise GraphSetupError("the run has ended: go back(), edit, or restart()")
 
-    def _advance(self, payload: Any = None) -> None:
+    def _advance(self, payload: Any = None) -> StateSnapshot:
         """Run what is next, and let the head stand behind it."""
-        before, started, error = id_of(self._tip()), monotonic(), ""
+        before, started, error = self._tip(), monotonic(), ""
         try:
             self._invoke(payload, self._config())
         except Exception as raised:
-            if self._head and id_of(self._tip()) == before:
+            if self._head and self._tip().config == before.config:
                 raise  # the new branch was not even begun
             error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
         self._head, self._error = "", error
-        if (after := id_of(self._tip())) != before:
-            self._seconds[after] = monotonic() - started
+        if (now := self._tip()).config != before.config:
+            self._seconds[id_of(now)] = monotonic() - started
+        return now
 
     def _invoke(self, payload: Any, config: Any) -> None:
         if not _needs_loop(self.graph):
@@ -309,14 +309,12 @@ class Stepper:
         own = {"checkpoint_ns": "", "checkpoint_id": sight.head.id}
         return {**self._base, "configurable": self._base["configurable"] | own}
 
-    def _tip(self) -> Any:
-        return self.graph.get_state(self._base)
-
-    def _history(self) -> History:
-        return read_history(self.graph, self._base)
+    def _tip(self) -> StateSnapshot:
+        found: StateSnapshot = self.graph.get_state(self._base)
+        return found
 
     def _sight(self, at: Point | None = None) -> Sight:
-        history = self._history()
+        history = read_history(self.graph, self._base)
         tip = history.by_id[id_of(history.tip)]
         head = at or (history.by_id[self._head] if self._head else tip)
         return Sight(
@@ -363,14 +361,15 @@ def _error_of(tip: Any) -> str:
 
 
 def _needs_loop(graph: Any) -> bool:
-    """Say whether a node, or a tool of a graph of `build_graph`, is async only."""
+    """Say whether a node, or a tool of a node, is async only."""
     nodes = [getattr(each, "bound", None) for each in graph.nodes.values()]
-    if any(getattr(each, "afunc", None) and not getattr(each, "func", True) for each in nodes):
-        return True
+    tools = [tool for each in nodes for tool in getattr(each, "tools_by_name", {}).values()]
+    pairs = [(getattr(each, "func", each), getattr(each, "afunc", None)) for each in nodes]
+    pairs += [(getattr(each, "func", each), getattr(each, "coroutine", None)) for each in tools]
     loop = loop_of(graph)
     try:
         for tool in loop.context.tools.values() if loop else ():
             check_sync(tool)
     except GraphSetupError:
         return True
-    return False
+    return any(own_async and not sync for sync, own_async in pairs)
