@@ -164,14 +164,14 @@ def _place_own(targets: Mapping[str, list[str]]) -> dict[str, Place]:
 def _draw(places: Mapping[str, Place], labels: Mapping[Pair, str]) -> Picture:
     """Turn places into pixels."""
     ports, lanes, tracks = _find_ways(places, labels)
-    width = max([10, *(min(cells(name), NAME_CELLS) for name in places)]) * _CELL + 24
+    widest = max([10, *(min(cells(name), NAME_CELLS) for name in places)])
+    width = round(widest * _CELL) + 24
     most = max([0, *map(len, ports.values())])
     height = max(52, (most + 1) * _PORT)
     # Between two columns stand the labels of the first, lanes, and the labels of the second.
-    room = (
-        max([0, *(min(cells(text), LABEL_CELLS) for text in labels.values())]) + 5
-    ) * _LABEL_CELL
-    left, top = [16.0], [20.0 + len(tracks[0]) * _LANE]
+    widest = max([0, *(min(cells(text), LABEL_CELLS) for text in labels.values())])
+    room = round((widest + 5) * _LABEL_CELL)
+    left, top = [16], [20 + len(tracks[0]) * _LANE]
     for gap in range(1, max([0, *(place[0] for place in places.values())]) + 2):
         left.append(left[-1] + width + 2 * room + 16 + len(lanes[gap]) * _LANE)
     for row in range(1, max([0, *(place[1] for place in places.values())]) + 2):

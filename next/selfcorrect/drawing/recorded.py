@@ -71,7 +71,8 @@ def _end(title: str, run: JsonObject, moments: list[Moment], picture: Picture) -
     """Return the view of the end."""
     failure = _object(run.get("failure"))
     asked = _object(run.get("question") or failure.get("question"))
-    outcome = {"result": _text(run["result"])} if "result" in run else _texts(failure, _REPORT)
+    outcome = {name: text for name, text in _texts(failure, _REPORT).items() if text}
+    outcome |= {"result": quote(run["result"], 1_000)} if "result" in run else {}
     for number, each in enumerate(map(_object, _list(failure.get("attempts"))), 1):
         outcome[f"attempt {number}"] = " · ".join(
             _texts(each, ("call", "outcome", "text")).values()

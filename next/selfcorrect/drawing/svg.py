@@ -92,7 +92,7 @@ def _edge(edge: ViewEdge, colours: _Palette) -> str:
     line = " ".join(f"{a:g},{b:g}" for a, b in edge["points"])
     # A label stands beside the beginning, where no other line runs; all lines end downwards.
     side = (to_x > x) - (to_x < x)
-    place = f'x="{x + 5 * side:g}" y="{y - 3:g}"' if side else f'x="{x + 6:g}" y="{y + 13:g}"'
+    place = f'x="{x + 5 * side:g}" y="{y - 4:g}"' if side else f'x="{x + 6:g}" y="{y + 13:g}"'
     anchor = "end" if side < 0 else "start"
     lines = [
         f'<g class="edge {"taken" if edge["count"] else ""}"><polyline points="{line}" ',
