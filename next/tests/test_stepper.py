@@ -102,6 +102,19 @@ def test_a_question_waits_for_its_answer_and_a_fork_asks_again():
     assert [each["day"] for each in tool.ran] == ["2026-04-03", "2026-03-04"]
 
 
+@pytest.mark.parametrize("by", ["a person", "a rule"])
+def test_a_relative_day_is_read_where_somebody_says_so(by):
+    options = {"format-date": {"relative": True}}
+    rule = {"id": "r", "code": ["format.date"], "repair": ["format-date"], "options": options}
+    tool = Tool(effect="mutating", schema={"day": DATE})
+    maps = {"strategies": with_rules(rule)} if by == "a rule" else {}
+    stepper = step_through(tool, {"day": "Tomorrow"}, **maps).run("repair")
+    if by == "a person":
+        stepper.edit({"strategy": "format-date", "options": {"relative": True}})
+    assert stepper.run().values["result"] == "ok"
+    assert len(tool.ran) == 1
+
+
 def test_a_person_lets_what_is_in_doubt_run_again():
     tool = Tool(TimeoutError("late"), effect="mutating")
     stepper = step_through(tool, {"q": 1}, confirm=True).run()

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from selfcorrect.drawing.svg import draw, label_of, note_of
 from selfcorrect.drawing.text import moment_text
-from selfcorrect.drawing.view import VERSION, Picture, View
+from selfcorrect.drawing.view import VERSION, View
 from selfcorrect.text import release
 
 _COLUMNS: Final = ("place", "before", "after", "strategy", "safety", "rule")
@@ -48,49 +48,52 @@ def static(name: str) -> str:
 def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return an HTML table, all texts escaped; nothing where it has no rows."""
     body = "".join(f"<tr>{_cells('td', row)}</tr>\n" for row in rows)
-    return body and f"<table><thead><tr>{_cells('th', names)}</tr></thead>\n{body}</table>\n"
-
-
-def _run(views: Sequence[View], *, is_open: bool) -> str:
-    last = views[-1]
-    details = [view["detail"] for view in views if view["detail"]]
-    changes = [[each[name] for name in _COLUMNS] for item in details for each in item["changes"]]
-    steps = "".join(f"<li>{_text(moment_text(each))}</li>\n" for each in last["timeline"])
-    data = {"version": VERSION, "views": [_brief(view) for view in views]}
-    question = {"question": last["question"]["question"]} if last["question"] else {}
-    # No text can end the element that holds the data.
-    shown = json.dumps(data).replace("<", "\\u003c")
+    head = f"<thead><tr>{_cells('th', names)}</tr></thead>\n" if names else ""
     return (
-        f"<details{' open' if is_open else ''}><summary>{_text(last['title'], 200)}</summary>\n"
-        f'<article tabindex="0" aria-label="{_text(last["title"], 200)}">\n'
-        f'<p class="status" role="status">{_text(last["sentence"])}</p>\n<div class="keys"></div>\n'
-        f'<div class="picture">{draw(last["picture"])}</div>\n<div class="side">\n'
-        f'<div class="step"></div>\n<h2>Steps</h2>\n<ol class="steps">\n{steps}</ol>\n</div>\n'
-        f"<div>\n<h2>Changes</h2>\n{table(_COLUMNS, changes) or '<p>none</p>'}"
-        f"<h2>End</h2>\n{table(('', ''), (question | last['outcome']).items())}</div>\n"
-        f'<script type="application/json">{shown}</script>\n</article></details>\n'
+        body and f'<table class="{"changes" if names == _COLUMNS else ""}">{head}{body}</table>\n'
     )
 
 
+def _run(views: Sequence[View], *, is_open: bool) -> str:
+    last, title = views[-1], _text(views[-1]["title"])
+    changes = [row for view in views for row in _changes(view)]
+    steps = "".join(f"<li>{_text(moment_text(each))}</li>\n" for each in last["timeline"])
+    question = {"question": last["question"]["question"]} if last["question"] else {}
+    data = {"version": VERSION, "names": _COLUMNS, "views": [*map(_brief, views)]}
+    # No text can end the element that holds the data.
+    shown = json.dumps(data).replace("<", "\\u003c")
+    parts = [
+        f"<details{' open' if is_open else ''}><summary>{title}</summary>\n<article>\n",
+        f'<p class="status" role="status">{_text(last["sentence"])}</p>\n',
+        f'<div class="keys"></div>\n<div class="picture">{draw(last["picture"])}</div>\n',
+        f'<div><div class="step"></div>\n<h2>Steps</h2>\n<ol class="steps">\n{steps}</ol></div>\n',
+        f"<div class='end'><h2>All changes</h2>\n{table(_COLUMNS, changes) or '<p>none</p>'}",
+        f"<h2>End</h2>\n{table((), (question | last['outcome']).items())}</div>\n",
+        f'<script type="application/json">{shown}</script>\n</article></details>\n',
+    ]
+    return "".join(parts)
+
+
 def _brief(view: View) -> dict[str, Any]:
-    """Return what differs between the views of a run; texts as the script shows them."""
+    """Return what differs between the views of a run, as the script shows it."""
     detail: Any = view["detail"] or {}
-    changes = [[each[name] for name in _COLUMNS] for each in detail.get("changes", ())]
+    picture = view["picture"]
+    nodes = [[node["mark"], node["visits"] > 0, note_of(node)] for node in picture["nodes"]]
     return {
         "status": view["sentence"],
         "head": next((i for i, each in enumerate(view["timeline"]) if each["is_head"]), -1),
-        "picture": _counts(view["picture"]),
-        "changes": [_COLUMNS, *changes] if changes else [],
+        "picture": [nodes, [[edge["count"] > 0, label_of(edge)] for edge in picture["edges"]]],
+        "changes": _changes(view),
         "matches": detail.get("matches", []),
-        "tried": [list(each.values()) for each in detail.get("tried", ())],
+        "tried": [[*each.values()] for each in detail.get("tried", ())],
         "error": detail.get("error", ""),
-        "state": [[name, text] for name, text in view["state"].items()],
+        "state": [*view["state"].items()],
     }
 
 
-def _counts(picture: Picture) -> list[Any]:
-    nodes = [[node["mark"], bool(node["visits"]), note_of(node)] for node in picture["nodes"]]
-    return [nodes, [[edge["count"] > 0, label_of(edge)] for edge in picture["edges"]]]
+def _changes(view: View) -> list[list[str]]:
+    changes: Any = view["detail"]["changes"] if view["detail"] else ()
+    return [[each[name] for name in _COLUMNS] for each in changes]
 
 
 def _cells(tag: str, texts: Iterable[str]) -> str:

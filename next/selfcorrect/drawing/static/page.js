@@ -12,10 +12,16 @@ function button(text, parent, act) {
   made.addEventListener("click", act);
   return made;
 }
-function table(title, rows, parent) {
+function table(title, rows, parent, names) {
   if (!rows.length) return;
   make("h2", title, parent);
-  const body = make("tbody", null, make("table", null, parent));
+  const made = make("table", null, parent);
+  if (names) {
+    made.className = "changes";
+    const head = make("tr", null, make("thead", null, made));
+    for (const name of names) make("th", name, head);
+  }
+  const body = make("tbody", null, made);
   for (const row of rows) {
     const line = make("tr", null, body);
     for (const text of row) make("td", text, line);
@@ -33,9 +39,8 @@ function paint(picture, [nodes, edges]) {
     group.querySelector("text").textContent = edges[i][1];
   });
 }
-function tell(view, place) {
+function tell(view, place, names) {
   place.replaceChildren();
-  make("h2", "This step", place);
   if (view.error) make("p", view.error, place).className = "error quote";
   for (const match of view.matches) {
     make("p", "Rule " + match.rule + (match.pattern ? ": " + match.pattern : ""), place);
@@ -47,12 +52,12 @@ function tell(view, place) {
     }
     if (match.ladder.length) make("p", "Strategies: " + match.ladder.join(", "), place);
   }
-  table("Changes", view.changes, place);
+  table("Changes in this step", view.changes, place, names);
   table("Tried", view.tried, place);
   table("State", view.state, place);
 }
 function play(article) {
-  const { version, views } = JSON.parse(article.querySelector("script").textContent);
+  const { version, names, views } = JSON.parse(article.querySelector("script").textContent);
   if (version !== 1) return;
   const part = (name) => article.querySelector("." + name);
   const keys = part("keys");
@@ -77,19 +82,21 @@ function play(article) {
     back.disabled = at === 0;
     forward.disabled = at === views.length - 1;
     paint(part("picture"), view.picture);
-    tell(view, part("step"));
+    tell(view, part("step"), names);
     steps.forEach((each, i) => {
-      if (i === view.head) each.setAttribute("aria-current", "step");
-      else each.removeAttribute("aria-current");
+      each.removeAttribute("aria-current");
+      if (i !== view.head) return;
+      each.setAttribute("aria-current", "step");
+      part("steps").scrollTop = each.offsetTop - 60;
     });
   }
-  article.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!by || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go(at + by);
-  });
+  article.go = (by) => go(at + by);
   go(at);
 }
 document.querySelectorAll("article").forEach(play);
-document.querySelector("article")?.focus({ preventScroll: true });
+document.addEventListener("keydown", (event) => {
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!by || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+  const inside = document.activeElement.closest("details");
+  (inside ?? document.querySelector("details[open]"))?.querySelector("article").go(by);
+});
