@@ -52,7 +52,7 @@ _TABLE: Final = (
     ),
     Primitive(
         "format-date",
-        "Format a date, with `relative` also `tomorrow`; gives up on 03/04/2026, which is two days.",
+        "Format a date, with `relative` also `tomorrow`; gives up on 03/04/2026: two days.",
         "as an ISO date",
         option="relative",
     ),
