@@ -56,8 +56,7 @@ class About(TypedDict, total=False):
 class StrategyMap:
     """An error-strategy map with all that it extends, merged.
 
-    Every table says what it says in a map's file. A rule's `repair` and `use` may hold functions,
-    classes and objects too.
+    Tables are as in a map's file; `repair` and `use` may hold functions, classes and objects too.
 
     Attributes:
         name: The map's name.
@@ -87,8 +86,7 @@ class StrategyMap:
     def load(cls, source: str | Path = "default", *, allow_code: bool = True) -> Self:
         """Load a map by name (`default`, `strict`) or path.
 
-        A bare name means a map of the library or of an installed package; a path holds a slash
-        or ends in `.toml`.
+        A path holds a slash or ends in `.toml`; a bare name means a shipped or installed map.
 
         Args:
             source: Name or path.
@@ -201,6 +199,8 @@ class StrategyMap:
         Raises:
             MapError: If there is no such strategy.
         """
+        if (bound := self.strategies.bound.get((rule, name))) is not None:
+            return bound
         try:
             return self.strategies.get(rule, name, self.rule(rule).options.get(name, {}))
         except ValueError as error:
