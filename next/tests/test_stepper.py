@@ -53,7 +53,7 @@ def test_a_graph_without_a_checkpointer_is_left_alone():
         Stepper(graph.builder, {})
 
 
-def test_the_view_tells_the_path_and_the_change():
+def test_the_view_tells_the_path_and_the_change(tmp_path):
     _, stepper = broken()
     (change,) = stepper.run("validate").view()["detail"]["changes"]
     assert (change["place"], change["after"]) == ("/args/day", '"2026-10-26"')
@@ -62,6 +62,8 @@ def test_the_view_tells_the_path_and_the_change():
     visits = {each["id"]: each["visits"] for each in view["picture"]["nodes"]}
     assert (visits["execute"], visits["report_failure"]) == (2, 0)
     assert view["outcome"] == {"result": "ok"}
+    stepper.to_html(tmp_path / "run.html")
+    assert "2026-10-26" in (tmp_path / "run.html").read_text("utf-8")
 
 
 def test_the_match_of_a_rule_is_shown_in_pieces():
@@ -122,6 +124,8 @@ def test_a_person_lets_what_is_in_doubt_run_again():
     assert stepper.goto(before="execute").run().values["result"] == "ok"
     assert len(tool.ran) == 2
     assert stepper.restart().view()["status"] == "ready"
+    assert len(stepper.run().values["attempts"]) == 1
+    assert len(tool.ran) == 3
 
 
 class Shared(TypedDict, total=False):
