@@ -150,8 +150,8 @@ def test_a_run_is_shown_step_by_step(seats):
     assert len(views) == len(out["trail"]) + 1
     assert [view["status"] for view in views[:-1]] == ["past"] * len(out["trail"])
     assert views[-1]["status"] == ("finished" if "result" in out else "failed")
-    at = [[each["is_head"] for each in view["timeline"]].index(True) for view in views[1:]]
-    assert at == list(range(len(out["trail"])))
+    at = [[each["is_head"] for each in view["timeline"]].index(True) for view in views]
+    assert at == list(range(len(views)))
     assert '"book_flihgt" → "book_flight"' in describe(views[4])
     last = views[-1]["picture"]
     assert sum(node["visits"] for node in last["nodes"]) == len(out["trail"])
