@@ -56,7 +56,9 @@ def _run(views: Sequence[View], *, is_open: bool) -> str:
     last, title = views[-1], markup(views[-1]["title"])
     changes = _rows(each for view in views for each in changes_of(view))
     steps = "".join(f"<li>{markup(moment_text(each))}</li>\n" for each in last["timeline"])
-    question = {"question": last["question"]["question"]} if last["question"] else {}
+    question: Any = last["question"] or {}
+    ends = [(name, str(question[name])) for name in ("question", "options") if question.get(name)]
+    ends += last["outcome"].items()
     data = {"names": _COLUMNS, "views": [*map(_brief, views)]}
     # No text can end the element that holds the data.
     shown = json.dumps(data).replace("<", "\\u003c")
@@ -66,7 +68,7 @@ def _run(views: Sequence[View], *, is_open: bool) -> str:
         f'<div class="keys"></div>\n<div class="picture">{draw(last["picture"])}</div>\n',
         f'<div><div class="step"></div>\n<h2>Steps</h2>\n<ol class="steps">\n{steps}</ol></div>\n',
         f"<div class='end'><h2>All changes</h2>\n{table(_COLUMNS, changes) or '<p>none</p>'}",
-        f"<h2>End</h2>\n{table((), (question | last['outcome']).items())}</div>\n",
+        f"<h2>End</h2>\n{table((), ends)}</div>\n",
         f'<script type="application/json">{shown}</script>\n</article></details>\n',
     ]
     return "".join(parts)

@@ -1,11 +1,11 @@
 """Makes the views of a run that has ended from what it left; nothing in that is trusted."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from selfcorrect.drawing.picture import lay_out, paint
+from selfcorrect.drawing.text import moment_text
 from selfcorrect.drawing.view import VERSION, Detail, Match, Moment, Picture, View, ViewChange
 from selfcorrect.model import JsonDict, JsonObject, name_place
 from selfcorrect.routing import REPORT, ROUTES, STOPPED
@@ -41,25 +41,45 @@ def views_of(output: Any, *, title: str, picture: Picture | None = None) -> list
         following = [each["node"] for each in moments[number + 1 : number + 2]]
         visits[node] += 1
         taken[node, _text(event.get("next"))] += 1
-        view: View = {**end, "timeline": [*moments], "detail": _detail(event)}
-        view["timeline"][number] = {**moment, "is_head": True}
+        view = end.copy()
+        view["timeline"] = [*moments[:number], {**moment, "is_head": True}, *moments[number + 1 :]]
+        view["detail"] = detail_of(event)
         view["picture"] = paint(end["picture"], visits, taken, [node], following)
         if following:
-            sentence = f"{node or 'Start'} {moment['outcome']}; next: {following[0]}"
-            view |= {"status": "past", "sentence": sentence, "question": None, "outcome": {}}
+            view["status"], view["question"], view["outcome"] = "past", None, {}
+            view["sentence"] = f"{moment_text(moment)}; next: {following[0]}"
         views.append(view)
     return views
+
+
+def detail_of(event: JsonObject) -> Detail:
+    """Return what an event of a trail says, as it may be shown."""
+    error = [*_list(event.get("error")), event.get("detail")]
+    return Detail(
+        changes=[_change(_object(each)) for each in _list(event.get("changes"))],
+        matches=[_match(_object(each)) for each in _list(event.get("findings"))],
+        tried=[_texts(_object(each), _TRIED) for each in _list(event.get("tried"))],
+        cost={_text(name): _number(item) for name, item in _object(event.get("cost")).items()},
+        error="\n".join(filter(None, map(_text, error))),
+    )
+
+
+def outcome_of(run: JsonObject) -> dict[str, str]:
+    """Return the result, or the report with every attempt, as it may be shown."""
+    failure = _object(run.get("failure"))
+    outcome = {name: text for name, text in _texts(failure, _REPORT).items() if text}
+    outcome |= {"result": quote(run["result"], 1_000)} if "result" in run else {}
+    for number, each in enumerate(map(_object, _list(failure.get("attempts"))), 1):
+        shown = _texts(each, ("call", "outcome", "text"))
+        outcome[f"attempt {number}"] = " · ".join(shown.values())
+    return outcome
 
 
 def _end(title: str, run: JsonObject, moments: list[Moment], picture: Picture) -> View:
     """Return the view of the end."""
     failure = _object(run.get("failure"))
     asked = _object(run.get("question") or failure.get("question"))
-    outcome = {name: text for name, text in _texts(failure, _REPORT).items() if text}
-    outcome |= {"result": quote(run["result"], 1_000)} if "result" in run else {}
-    for number, each in enumerate(map(_object, _list(failure.get("attempts"))), 1):
-        shown = _texts(each, ("call", "outcome", "text"))
-        outcome[f"attempt {number}"] = " · ".join(shown.values())
+    outcome = outcome_of(run)
     options = [*map(_text, _list(asked.get("options")))]
     question: JsonDict = {**_texts(asked, ("id", "question")), "options": options}
     status: Any = "failed" if failure else "waiting" if asked else "finished"
@@ -95,17 +115,6 @@ def _moment(number: int, event: Any) -> Moment:
     )
 
 
-def _detail(event: JsonObject) -> Detail:
-    error = [*_list(event.get("error")), event.get("detail")]
-    return Detail(
-        changes=[_change(_object(each)) for each in _list(event.get("changes"))],
-        matches=[_match(_object(each)) for each in _list(event.get("findings"))],
-        tried=[_texts(_object(each), _TRIED) for each in _list(event.get("tried"))],
-        cost={_text(name): _number(item) for name, item in _object(event.get("cost")).items()},
-        error="\n".join(filter(None, map(_text, error))),
-    )
-
-
 def _change(change: JsonObject) -> ViewChange:
     shown = _texts(change, ("safety", "strategy", "rule"))
     for name in ("before", "after"):
@@ -117,7 +126,7 @@ def _change(change: JsonObject) -> ViewChange:
 def _match(finding: JsonObject) -> Match:
     ladder = [*map(_text, _list(finding.get("ladder")))]
     part = _text(finding.get("text") or finding.get("category"))
-    return Match(rule=_text(finding.get("rule")), pattern="", parts=[("", part)], ladder=ladder)
+    return Match(rule=_text(finding.get("rule")), pattern="", parts=[(part, "")], ladder=ladder)
 
 
 def _picture_of(events: Sequence[JsonObject]) -> Picture:
@@ -145,8 +154,7 @@ def _list(value: Any, most: int = 50) -> list[Any]:
 
 def _number(value: Any) -> float:
     """Return a number that can be shown, or 0."""
-    is_number = isinstance(value, int | float) and math.isfinite(value)
-    return value if is_number and 0 <= value < 1e9 else 0
+    return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0
 
 
 def _text(value: Any) -> str:

@@ -49,7 +49,7 @@ function tell({ detail, state }, place, names) {
     make("p", "Rule " + match.rule + (match.pattern ? ": " + match.pattern : ""), place);
     const quote = make("p", null, place);
     quote.className = "quote";
-    for (const [name, text] of match.parts) {
+    for (const [text, name] of match.parts) {
       const part = make(name ? "mark" : "span", text, quote);
       if (name) part.title = name;
     }
