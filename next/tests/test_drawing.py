@@ -17,7 +17,7 @@ from selfcorrect.__main__ import main
 from selfcorrect.drawing.html import page
 from selfcorrect.drawing.picture import cells, lay_out, picture_of
 from selfcorrect.drawing.recorded import views_of
-from selfcorrect.drawing.svg import draw, img, label_of
+from selfcorrect.drawing.svg import draw, img, label_of, note_of
 from selfcorrect.drawing.text import ascii_graph, describe
 from selfcorrect.notebook import show, trail
 
@@ -112,6 +112,9 @@ def test_edges_between_two_nodes_are_one_and_the_path_is_marked():
     drawn = draw(picture)
     assert "<style" not in drawn
     assert {">found ×2<", ">×2 · now<", ">next<"} <= {*re.findall(r">[^<>]+<", drawn)}
+    node, _ = lay_out([("a", "b", "")])["nodes"]
+    note = note_of({**node, "visits": 999, "mark": "current", "is_breakpoint": True})
+    assert len(note) * 6.7 < node["width"]
     joined = lay_out([("a", "b", "y"), ("a", "b", "x"), ("b", "a", "")])
     assert [edge["label"] for edge in joined["edges"]] == ["x, y", ""]
 

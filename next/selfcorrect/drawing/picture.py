@@ -165,7 +165,8 @@ def _place_own(targets: Mapping[str, list[str]]) -> dict[str, Place]:
 def _draw(places: Mapping[str, Place], labels: Mapping[Pair, str]) -> Picture:
     """Turn places into pixels."""
     ports, lanes, tracks = _find_ways(places, labels)
-    widest = max([10, *(min(cells(name), NAME_CELLS) for name in places)])
+    # What stands under a name needs room, too.
+    widest = max([13, *(min(cells(name), NAME_CELLS) for name in places)])
     width = round(widest * _CELL) + 24
     height = max(52, (_most(ports) + 1) * _PORT)
     # Between two columns stand the labels of the first, lanes, and the labels of the second.

@@ -56,7 +56,7 @@ def shown_name(name: str) -> str:
 def note_of(node: ViewNode) -> str:
     """Return what stands under a node's name: how often it ran, and how it is marked."""
     visits = f"×{node['visits']}" if node["visits"] else ""
-    stop = "stops here" if node["is_breakpoint"] else ""
+    stop = "stop" if node["is_breakpoint"] else ""
     return " · ".join(filter(None, [visits, _WORDS[node["mark"]], stop]))
 
 
