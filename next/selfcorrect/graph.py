@@ -75,9 +75,8 @@ class GraphNode(Runnable[Any, Any]):
     """Runs one node; a bare Runnable, because LangGraph's own wrappers cost more than the node."""
 
     def __init__(self, loop: Loop, node: str) -> None:
-        self.name = node
+        self.name = self._node = node
         self.loop = loop
-        self._node = node
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
         return run_sync(self.ainvoke(input, config, is_async=False))
@@ -101,8 +100,7 @@ class Router(RunnableLambda[Any, str]):
 
     def __init__(self, table: Table, node: str) -> None:
         super().__init__(self._choose)
-        self._table = table
-        self._node = node
+        self._table, self._node = table, node
 
     def invoke(self, input: Any, *_: Any, **__: Any) -> str:  # noqa: A002
         return self._choose(input)

@@ -102,6 +102,8 @@ def test_a_question_waits_for_its_answer_and_a_fork_asks_again():
     stepper.answer({"action": "answer", "value": "2026-04-03"}).run()
     stepper.goto(before="repair").run().answer({"action": "answer", "value": "2026-03-04"}).run()
     assert [each["day"] for each in tool.ran] == ["2026-04-03", "2026-03-04"]
+    # LangGraph's own copy of the state that a fork starts from is no moment.
+    assert {each["kind"] for each in stepper.view()["timeline"]} == {"input", "step"}
 
 
 @pytest.mark.parametrize("by", ["a person", "a rule"])

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from selfcorrect.cli.lines import read_lines
@@ -9,7 +10,6 @@ from selfcorrect.cli.screen import say
 from selfcorrect.drawing.html import page
 from selfcorrect.drawing.recorded import views_of
 from selfcorrect.drawing.view import View
-from selfcorrect.model import JSON
 
 
 def replay(options: argparse.Namespace) -> int:
@@ -17,7 +17,9 @@ def replay(options: argparse.Namespace) -> int:
     views: list[View] = []
     failed = False
     for number, (line, place) in enumerate(read_lines(options.trails), 1):
-        run = _read(line)
+        run = None
+        with suppress(ValueError, RecursionError):
+            run = json.loads(line)
         if isinstance(run, dict) and isinstance(run.get("trail"), list):
             views += views_of(run, title=f"{number}. {run.get('title') or 'run'}")
         else:
@@ -25,10 +27,3 @@ def replay(options: argparse.Namespace) -> int:
             say(f'{place}: the line must be an object with a "trail"', stderr=True)
     Path(options.html).write_text(page(views, title="Recorded runs"), "utf-8")
     return 1 if failed else 0
-
-
-def _read(line: str) -> JSON:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return None

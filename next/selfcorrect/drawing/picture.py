@@ -73,30 +73,31 @@ def paint(
     breakpoints: Collection[str] = (),
 ) -> Picture:
     """Return a picture with other counts and marks; the places stay."""
-    nodes, edges = list(picture["nodes"]), list(picture["edges"])
-    for number, node in enumerate(nodes):
-        name = node["id"]
-        nodes[number] = {
+    marks: dict[str, Any] = dict.fromkeys(current, "current") | dict.fromkeys(next, "next")
+    nodes: list[ViewNode] = [
+        {
             **node,
-            "visits": visits.get(name, 0),
-            "mark": "next" if name in next else "current" if name in current else "",
-            "is_breakpoint": name in breakpoints,
+            "visits": visits.get(node["id"], 0),
+            "mark": marks.get(node["id"], ""),
+            "is_breakpoint": node["id"] in breakpoints,
         }
-    for number, edge in enumerate(edges):
-        edges[number] = {**edge, "count": taken.get((edge["source"], edge["target"]), 0)}
+        for node in picture["nodes"]
+    ]
+    edges: list[ViewEdge] = [
+        {**edge, "count": taken.get((edge["source"], edge["target"]), 0)}
+        for edge in picture["edges"]
+    ]
     return {**picture, "nodes": nodes, "edges": edges}
 
 
 def lay_out(edges: Iterable[tuple[str, str, str]], nodes: Iterable[str] = ()) -> Picture:
     """Return the picture of edges, as source, target and outcome; equal for equal edges."""
     labels: dict[Pair, str] = {}
-    targets: dict[str, list[str]] = {name: [] for name in sorted({*nodes, START})}
     for source, target, label in sorted(edges):
-        known = labels.get((source, target))
-        labels[source, target] = f"{known}, {label}" if known else label
-        if target not in targets.setdefault(source, []):
-            targets[source].append(target)
-        targets.setdefault(target, [])
+        before = labels.get((source, target))
+        labels[source, target] = f"{before}, {label}" if before else label
+    names = sorted({START, *nodes, *(name for pair in labels for name in pair)})
+    targets = {name: [to for source, to in labels if source == name] for name in names}
     places = (_place_own if ROUTES.keys() <= targets.keys() else _place)(targets)
     return _draw(places, {pair: text for pair, text in labels.items() if START not in pair})
 
@@ -164,72 +165,60 @@ def _place_own(targets: Mapping[str, list[str]]) -> dict[str, Place]:
 def _draw(places: Mapping[str, Place], labels: Mapping[Pair, str]) -> Picture:
     """Turn places into pixels."""
     ports, lanes, tracks = _find_ways(places, labels)
-    widest = max([10, *(min(cells(name), NAME_CELLS) for name in places)])
+    # What stands under a name needs room, too.
+    widest = max([13, *(min(cells(name), NAME_CELLS) for name in places)])
     width = round(widest * _CELL) + 24
-    most = max([0, *map(len, ports.values())])
-    height = max(52, (most + 1) * _PORT)
+    height = max(52, (_most(ports) + 1) * _PORT)
     # Between two columns stand the labels of the first, lanes, and the labels of the second.
     widest = max([0, *(min(cells(text), LABEL_CELLS) for text in labels.values())])
     room = round((widest + 5) * _LABEL_CELL)
-    left, top = [16], [20 + len(tracks[0]) * _LANE]
-    for gap in range(1, max([0, *(place[0] for place in places.values())]) + 2):
-        left.append(left[-1] + width + 2 * room + 16 + len(lanes[gap]) * _LANE)
-    for row in range(1, max([0, *(place[1] for place in places.values())]) + 2):
-        top.append(top[-1] + height + 34 + len(tracks[row]) * _LANE)
+    gap, rise = 2 * room + 16 + _most(lanes) * _LANE, 34 + _most(tracks) * _LANE
+
+    def corner(column: int, row: int) -> tuple[int, int]:
+        return 16 + column * (width + gap), rise - 14 + row * (height + rise)
 
     def points(source: str, target: str) -> list[tuple[float, float]]:
-        (column, row), (to_column, to_row) = places[source], places[target]
-        side = _side(places, source, target)
-        middle = left[to_column] + width / 2
+        (x, y), (to_x, top) = corner(*places[source]), corner(*places[target])
+        side, middle = _side(places, source, target), to_x + width / 2
         if not side:
-            return [(middle, top[row] + height), (middle, top[to_row])]
+            return [(middle, y + height), (middle, top)]
         beside = ports[source, side]
         # A line to the left never runs on the height of one to the right.
-        y = top[row] + height * (beside.index(target) + 1) / (len(beside) + 1) + (side < 0) * 5
-        gap = column + (side > 0)
-        lane = left[gap - 1] + width + room + 8 + lanes[gap].index(target) * _LANE
-        track = top[to_row] - 16 - tracks[to_row].index(target) * _LANE
+        at = y + height * (beside.index(target) + 1) / (len(beside) + 1) + (side < 0) * 5
+        column = places[source][0] + (side > 0)
+        lane = corner(column, 0)[0] - gap + room + 8 + lanes[column].index(target) * _LANE
+        track = top - 16 - tracks[places[target][1]].index(target) * _LANE
         entry = middle + (18 if lane > middle else -18)
-        start = left[column] + width * (side > 0)
-        return [(start, y), (lane, y), (lane, track), (entry, track), (entry, top[to_row])]
+        start = x + width * (side > 0)
+        return [(start, at), (lane, at), (lane, track), (entry, track), (entry, top)]
 
-    return Picture(
-        nodes=[
-            ViewNode(
-                id=name,
-                x=left[column] + width / 2,
-                y=top[row] + height / 2,
-                width=width,
-                height=height,
-                visits=0,
-                mark="",
-                is_breakpoint=False,
-            )
-            for name, (column, row) in places.items()
-        ],
-        edges=[
-            ViewEdge(source=pair[0], target=pair[1], label=text, points=points(*pair), count=0)
-            for pair, text in labels.items()
-        ],
-        width=left[-1] - room,
-        height=top[-1] - 18,
-    )
+    box: Any = {"width": width, "height": height, "visits": 0, "mark": "", "is_breakpoint": False}
+    nodes = []
+    for name, place in places.items():
+        x, y = corner(*place)
+        nodes.append(box | {"id": name, "x": x + width / 2, "y": y + height / 2})
+    edges = [
+        ViewEdge(source=pair[0], target=pair[1], label=text, points=points(*pair), count=0)
+        for pair, text in labels.items()
+    ]
+    far = corner(*(max(each) + 1 for each in zip(*places.values(), strict=True)))
+    return Picture(nodes=nodes, edges=edges, width=far[0] - room, height=far[1] - rise + 16)
 
 
-def _find_ways(
-    places: Mapping[str, Place], labels: Iterable[Pair]
-) -> tuple[dict[tuple[str, int], list[str]], dict[int, list[str]], dict[int, list[str]]]:
+def _most(ways: Mapping[Any, list[str]]) -> int:
+    return max(map(len, ways.values()), default=0)
+
+
+def _find_ways(places: Mapping[str, Place], labels: Iterable[Pair]) -> list[dict[Any, list[str]]]:
     """Return the targets of each side of each node, of each gap beside, and of each gap above."""
-    ports: dict[Any, list[str]] = defaultdict(list)
-    lanes: dict[int, list[str]] = defaultdict(list)
-    tracks: dict[int, list[str]] = defaultdict(list)
+    ways: list[dict[Any, list[str]]] = [defaultdict(list), defaultdict(list), defaultdict(list)]
     for source, target in sorted(labels, key=lambda pair: (places[pair[1]][1], pair)):
         if side := _side(places, source, target):
-            ports[source, side].append(target)
-            for ways in (lanes[places[source][0] + (side > 0)], tracks[places[target][1]]):
-                if target not in ways:
-                    ways.append(target)
-    return ports, lanes, tracks
+            keys = ((source, side), places[source][0] + (side > 0), places[target][1])
+            for targets, key in zip(ways, keys, strict=True):
+                if target not in targets[key]:
+                    targets[key].append(target)
+    return ways
 
 
 def _side(places: Mapping[str, Place], source: str, target: str) -> int:

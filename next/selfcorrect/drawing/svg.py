@@ -32,7 +32,7 @@ def draw(picture: Picture, *, dark: bool = False) -> str:
     look = f'role="img" {_FONT} font-size="13" fill="{colours.text}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>',
-        f"<title>{_escape(_summary(picture), 300)}</title>",
+        f"<title>{markup(_summary(picture), 300)}</title>",
         f'<rect class="page" width="{width}" height="{height}" fill="{colours.page}"/>',
         *(_edge(each, colours) for each in picture["edges"]),
         *(_node(each, colours) for each in picture["nodes"]),
@@ -56,7 +56,7 @@ def shown_name(name: str) -> str:
 def note_of(node: ViewNode) -> str:
     """Return what stands under a node's name: how often it ran, and how it is marked."""
     visits = f"×{node['visits']}" if node["visits"] else ""
-    stop = "stops here" if node["is_breakpoint"] else ""
+    stop = "stop" if node["is_breakpoint"] else ""
     return " · ".join(filter(None, [visits, _WORDS[node["mark"]], stop]))
 
 
@@ -64,6 +64,11 @@ def label_of(edge: ViewEdge) -> str:
     """Return an edge's label with how often it was taken."""
     count = f"×{edge['count']}" if edge["count"] else ""
     return f"{cut(release(edge['label'], 200), LABEL_CELLS)} {count}".strip()
+
+
+def markup(text: str, most: int = 2_000) -> str:
+    """Return a text as it may stand in SVG and HTML."""
+    return escape(release(text, most))
 
 
 def _node(node: ViewNode, colours: _Palette) -> str:
@@ -76,10 +81,10 @@ def _node(node: ViewNode, colours: _Palette) -> str:
     size = f'width="{node["width"]:g}" height="{node["height"]:g}" fill="{colours.box}"'
     middle = f'x="{node["x"]:g}" text-anchor="middle"'
     lines = [
-        f'<g class="node {mark}"><title>{_escape(f"{name} {note}")}</title>',
+        f'<g class="node {mark}"><title>{markup(f"{name} {note}")}</title>',
         f'<rect x="{x:g}" y="{y:g}" {size} stroke="{stroke}" {shape}{dashes}/>',
         f'<text class="name" {middle} y="{node["y"] - 3:g}" font-weight="bold">',
-        f"{_escape(cut(name, NAME_CELLS))}</text>",
+        f"{markup(cut(name, NAME_CELLS))}</text>",
         f'<text class="note" {middle} y="{node["y"] + 14:g}" font-size="11">{note}</text></g>',
     ]
     return "".join(lines)
@@ -99,7 +104,7 @@ def _edge(edge: ViewEdge, colours: _Palette) -> str:
         f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round"/>',
         f'<path d="M{end - 4:g},{low - 8:g} L{end:g},{low:g} L{end + 4:g},{low - 8:g}z" ',
         f'fill="{colour}"/><text {place} text-anchor="{anchor}" font-size="11">',
-        f"{_escape(label_of(edge))}</text></g>",
+        f"{markup(label_of(edge))}</text></g>",
     ]
     return "".join(lines)
 
@@ -107,7 +112,3 @@ def _edge(edge: ViewEdge, colours: _Palette) -> str:
 def _summary(picture: Picture) -> str:
     marked = [f"{_WORDS[each['mark']]}: {each['id']}" for each in picture["nodes"] if each["mark"]]
     return f"A graph of {len(picture['nodes'])} nodes. {'. '.join(marked)}".strip()
-
-
-def _escape(text: str, most: int = 200) -> str:
-    return escape(release(text, most))

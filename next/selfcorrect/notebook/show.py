@@ -1,13 +1,12 @@
 """Shows graphs and runs in notebooks, offline."""
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 from selfcorrect.drawing import html, svg
 from selfcorrect.drawing.picture import picture_of
 from selfcorrect.drawing.recorded import views_of
-from selfcorrect.drawing.text import align, ascii_graph, change_text
+from selfcorrect.drawing.text import align, ascii_graph, change_text, changes_of
 
 
 class Shown:
@@ -43,17 +42,19 @@ def trail(output: Mapping[str, Any]) -> Shown:
     """
     names = ("step", "node", "outcome", "changes", "seconds")
     views = views_of(output, title="run")
-    end, rows = views[-1], []
-    for view in views:
-        if detail := view["detail"]:
-            head = next(each for each in view["timeline"] if each["is_head"])
-            changes = "; ".join(map(change_text, detail["changes"]))
-            seconds = f"{head['seconds']:.3g}" if head["seconds"] else ""
-            rows.append([head["id"], head["node"], head["outcome"], changes, seconds])
-    told = [f"{name}: {text}" for name, text in end["outcome"].items()]
-    lines = "".join(f"<p>{escape(line)}</p>\n" for line in told)
-    flat = [[" ".join(cell.split()) for cell in row] for row in rows]
-    bundle = {
-        "text/plain": "\n".join([align([names, *flat]), *(" ".join(each.split()) for each in told)])
-    }
-    return Shown(bundle | {"text/html": html.table(names, rows) + lines})
+    rows = [
+        [
+            moment["id"],
+            moment["node"],
+            moment["outcome"],
+            "; ".join(map(change_text, changes_of(view))),
+            f"{moment['seconds']:.3g}" if moment["seconds"] else "",
+        ]
+        for view, moment in zip(views, views[-1]["timeline"], strict=True)
+    ]
+    ends = list(views[-1]["outcome"].items())
+    plain = "\n".join(
+        align([[" ".join(cell.split()) for cell in row] for row in part])
+        for part in ([names, *rows], ends)
+    )
+    return Shown({"text/plain": plain, "text/html": html.table(names, rows) + html.table((), ends)})

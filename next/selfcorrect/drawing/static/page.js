@@ -9,7 +9,7 @@ function make(tag, text, parent) {
 function button(text, parent, act) {
   const made = make("button", text, parent);
   made.type = "button";
-  made.addEventListener("click", act);
+  made.onclick = act;
   return made;
 }
 function table(title, rows, parent, names) {
@@ -31,34 +31,36 @@ function paint(picture, [nodes, edges]) {
   picture.querySelectorAll(".node").forEach((group, i) => {
     const [mark, visited, note] = nodes[i];
     group.setAttribute("class", ["node", mark, visited ? "visited" : ""].join(" "));
-    group.querySelector(".note").textContent = note;
-    group.querySelector("title").textContent = group.querySelector(".name").textContent + " " + note;
+    const part = (name) => group.querySelector(name);
+    part(".note").textContent = note;
+    part("title").textContent = part(".name").textContent + " " + note;
   });
   picture.querySelectorAll(".edge").forEach((group, i) => {
     group.setAttribute("class", edges[i][0] ? "edge taken" : "edge");
     group.querySelector("text").textContent = edges[i][1];
   });
 }
-function tell(view, place, names) {
+function tell({ detail, state }, place, names) {
   place.replaceChildren();
-  if (view.error) make("p", view.error, place).className = "error quote";
-  for (const match of view.matches) {
+  table("State", Object.entries(state), place);
+  if (!detail) return;
+  if (detail.error) make("p", detail.error, place).className = "error quote";
+  for (const match of detail.matches) {
     make("p", "Rule " + match.rule + (match.pattern ? ": " + match.pattern : ""), place);
     const quote = make("p", null, place);
     quote.className = "quote";
-    for (const [name, text] of match.parts) {
+    for (const [text, name] of match.parts) {
       const part = make(name ? "mark" : "span", text, quote);
       if (name) part.title = name;
     }
     if (match.ladder.length) make("p", "Strategies: " + match.ladder.join(", "), place);
   }
-  table("Changes in this step", view.changes, place, names);
-  table("Tried", view.tried, place);
-  table("State", view.state, place);
+  const rows = detail.changes.map((change) => names.map((name) => change[name]));
+  table("Changes in this step", rows, place, names);
+  table("Tried", detail.tried.map(Object.values), place);
 }
 function play(article) {
-  const { version, names, views } = JSON.parse(article.querySelector("script").textContent);
-  if (version !== 1) return;
+  const { names, views } = JSON.parse(article.querySelector("script").textContent);
   const part = (name) => article.querySelector("." + name);
   const keys = part("keys");
   let at = views.length - 1;
@@ -69,7 +71,7 @@ function play(article) {
     const text = item.textContent;
     item.textContent = "";
     return button(text, item, () => {
-      const found = views.findIndex((view) => view.head === i);
+      const found = views.findIndex((view) => view.timeline === i);
       if (found >= 0) go(found);
     });
   });
@@ -77,7 +79,7 @@ function play(article) {
     if (to < 0 || to >= views.length) return;
     at = to;
     const view = views[at];
-    part("status").textContent = view.status;
+    part("status").textContent = view.sentence;
     count.textContent = `${at + 1} of ${views.length}`;
     back.disabled = at === 0;
     forward.disabled = at === views.length - 1;
@@ -85,7 +87,7 @@ function play(article) {
     tell(view, part("step"), names);
     steps.forEach((each, i) => {
       each.removeAttribute("aria-current");
-      if (i !== view.head) return;
+      if (i !== view.timeline) return;
       each.setAttribute("aria-current", "step");
       part("steps").scrollTop = each.offsetTop - 60;
     });
