@@ -331,16 +331,10 @@ class RunContext:
                         return f"the model wrote another value at `{name_place(each.path)}`"
         return None
 
-    def strategy_for(
-        self,
-        state: CorrectionState,
-        rule: str | None,
-        name: str,
-        options: JsonObject | None = None,
-    ) -> BoundStrategy:
+    def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:
         """Return a strategy of the map, or the rung of the tool's handler."""
         handler = self.handler_of(state) if name == RUNG else None
-        return BoundStrategy(handler) if handler else self.map.strategy(rule, name, options)
+        return BoundStrategy(handler) if handler else self.map.strategy(rule, name)
 
     def handler_of(self, state: CorrectionState) -> AskHandler | None:
         """Return the handler that decides about the findings of a state, or None."""

@@ -57,29 +57,32 @@ def compile_loop(loop: Loop, checkpointer: Any = None) -> CompiledStateGraph[Any
     for node, routes in loop.table.routes.items():
         builder.add_node(node, GraphNode(loop, node), destinations=_labels(routes))
         builder.add_conditional_edges(node, Router(loop.table, node))
-    return builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    graph = builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    graph.__class__ = DrawnGraph
+    return graph
+
+
+class DrawnGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """Draws itself in notebooks; LangGraph's own picture needs a service on the network."""
+
+    def _repr_mimebundle_(self, **_: Any) -> JsonDict:
+        from selfcorrect.notebook.show import show
+
+        return show(self).bundle
 
 
 class GraphNode(Runnable[Any, Any]):
     """Runs one node; a bare Runnable, because LangGraph's own wrappers cost more than the node."""
 
     def __init__(self, loop: Loop, node: str) -> None:
-        self.name = node
+        self.name = self._node = node
         self.loop = loop
-        self._node = node
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
         return run_sync(self.ainvoke(input, config, is_async=False))
 
-    async def ainvoke(
-        self,
-        input: Any,  # noqa: A002
-        config: RunnableConfig | None = None,
-        *,
-        is_async: bool = True,
-        **_: Any,
-    ) -> Any:
-        context = _host(self.loop.context, config, is_async=is_async)
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **more: Any) -> Any:  # noqa: A002
+        context = _host(self.loop.context, config, is_async=more.get("is_async", True))
         return await run_step(self.loop, self._node, input, context)
 
 
@@ -97,8 +100,7 @@ class Router(RunnableLambda[Any, str]):
 
     def __init__(self, table: Table, node: str) -> None:
         super().__init__(self._choose)
-        self._table = table
-        self._node = node
+        self._table, self._node = table, node
 
     def invoke(self, input: Any, *_: Any, **__: Any) -> str:  # noqa: A002
         return self._choose(input)

@@ -78,7 +78,7 @@ class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
         original: The call as it came in.
         findings: What is wrong; after diagnose with kind, category, rule and ladder.
         source: Who found it: `plan`, `schema`, `tool` or `ledger`.
-        selected: What the next repair round tries: `{"finding", "strategies"}`.
+        selected: What the next repair round tries: `{"finding", "strategies", "options"?}`.
         changes: Every change so far.
         pending: The changes of the last round, not yet validated.
         tried: Every use of a strategy: `{"strategy", "path", "outcome", "reason", …}`.

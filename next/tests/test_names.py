@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import selfcorrect
-from selfcorrect import ledger, policies, testing
+from selfcorrect import ledger, notebook, policies, testing
 
 DOCUMENTED = (Path(__file__).parent / "documented_names.txt").read_text("utf-8").split()
 
 
-@pytest.mark.parametrize("package", [selfcorrect, ledger, policies, testing])
+@pytest.mark.parametrize("package", [selfcorrect, ledger, notebook, policies, testing])
 def test_the_stub_has_every_name_from_the_module_that_holds_it(package):
     stub = Path(package.__file__).with_suffix(".pyi")
     found = {

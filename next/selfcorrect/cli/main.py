@@ -19,6 +19,7 @@ _COMMANDS = {
     "propose": ("propose:propose", "ask a model to suggest rules for errors that no rule decides"),
     "ledger": ("ledger:show_ledger", "show calls of tools that act, or settle a doubt"),
     "graph": ("starter:draw", "draw a graph"),
+    "replay": ("replay:replay", "make a page of recorded runs, to step through"),
     "init": ("starter:init", "copy the starter's graphs and strategies into a folder"),
     "maps": ("maps:list_maps", "list the maps that have a name"),
     "strategies": ("maps:list_strategies", "list the built-in strategies"),
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     calls.add_argument("--call", metavar="JSON", help="one call, or one input of the graph")
     calls.add_argument("--jsonl", metavar="FILE", help="calls, one a line; - reads stdin")
     of["run"].add_argument("--json", action="store_true", help="print one JSON line per call")
+    of["run"].add_argument("--record", metavar="T.jsonl", help="write the runs, for replay")
     of["run"].add_argument("--interactive", action="store_true", help="answer questions here")
     for name in ("repair", "diagnose"):
         of[name].add_argument("--jsonl", required=True, metavar="IN", help="- reads stdin")
@@ -93,6 +95,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     of["ledger"].add_argument("--by", metavar="NAME", help="who has found out")
     of["graph"].add_argument("graph", nargs="?", metavar="GRAPH", help=_GRAPH_HELP)
-    of["graph"].add_argument("--format", choices=["mermaid", "ascii"], default="mermaid")
+    of["graph"].add_argument("--format", choices=["mermaid", "ascii", "svg"], default="mermaid")
+    of["replay"].add_argument("trails", metavar="T.jsonl", help="recorded runs; - reads stdin")
+    of["replay"].add_argument("--html", required=True, metavar="OUT", help="the page to write")
     of["init"].add_argument("folder", metavar="DIR", help="where the files go")
     return parser

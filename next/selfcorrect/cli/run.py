@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -14,6 +15,7 @@ from selfcorrect.cli.screen import InputError, describe_change, say, say_json, s
 from selfcorrect.cli.starter import load_graph_file, make_graph
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict
+from selfcorrect.text import text_of
 
 
 class _Task(NamedTuple):
@@ -44,8 +46,11 @@ def run(options: argparse.Namespace) -> int:
     graph = make_graph(module, **wishes)
     counts = Counter[str]()
     surprises = 0
+    if options.record:
+        Path(options.record).write_text("", "utf-8")
     for task in tasks:
         out = _run_one(graph, task.inputs, interactive=options.interactive)
+        _record(options.record, {"title": task.title, **out})
         counts.update(calls=1, executions=_executions(out), **{f"{ending(out)}s": 1})
         surprises += ending(out) != (task.expected or "result")
         if options.json:
@@ -55,6 +60,13 @@ def run(options: argparse.Namespace) -> int:
     if counts["calls"] > 1 and not options.json:
         say(" · ".join(f"{name} {count}" for name, count in counts.items()))
     return 1 if surprises else 0
+
+
+def _record(name: str | None, run: JsonDict) -> None:
+    """Add a run to a file; one that is cut off leaves the runs before it."""
+    if name:
+        with Path(name).open("a", encoding="utf-8") as file:
+            print(json.dumps(run, default=text_of), file=file)
 
 
 def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:

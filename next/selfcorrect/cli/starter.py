@@ -9,7 +9,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from selfcorrect.cli.screen import InputError, say, say_table
+from selfcorrect.cli.screen import InputError, say
+from selfcorrect.drawing import svg
+from selfcorrect.drawing.picture import picture_of
+from selfcorrect.drawing.text import ascii_graph
 from selfcorrect.errors import unknown_name
 from selfcorrect.strategy_map.load import STARTER
 
@@ -52,14 +55,15 @@ def make_graph(module: ModuleType, **options: Any) -> Any:
 
 
 def draw(options: argparse.Namespace) -> int:
-    """Draw a graph as Mermaid text, or as a table of nodes, outcomes and targets."""
-    picture = make_graph(load_graph_file(options.graph)).get_graph()
+    """Draw a graph as Mermaid text, as SVG, or as a table of nodes, outcomes and targets."""
+    graph = make_graph(load_graph_file(options.graph))
     if options.format == "mermaid":
-        for line in picture.draw_mermaid().splitlines():
-            say(line)
-        return 0
-    rows = [(edge.source, str(edge.data or ""), edge.target) for edge in picture.edges]
-    say_table([("node", "outcome", "target"), *rows])
+        drawn = graph.get_graph().draw_mermaid()
+    else:
+        picture = picture_of(graph)
+        drawn = svg.draw(picture) if options.format == "svg" else ascii_graph(picture)
+    for line in drawn.splitlines():
+        say(line)
     return 0
 
 

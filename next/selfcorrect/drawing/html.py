@@ -4,15 +4,13 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from itertools import groupby
 from typing import Any, Final
 
-from selfcorrect.drawing.svg import draw, label_of, note_of
-from selfcorrect.drawing.text import moment_text
-from selfcorrect.drawing.view import VERSION, Picture, View
-from selfcorrect.text import release
+from selfcorrect.drawing.svg import draw, label_of, markup, note_of
+from selfcorrect.drawing.text import changes_of, moment_text
+from selfcorrect.drawing.view import View
 
 _COLUMNS: Final = ("place", "before", "after", "strategy", "safety", "rule")
 
@@ -32,9 +30,8 @@ def page(views: Iterable[View], *, title: str) -> str:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}; img-src data:">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f"<title>{_text(title, 200)}</title>\n<style>\n{style}</style>\n</head>\n",
-            '<body class="selfcorrect">\n',
-            f"<h1>{_text(title, 200)}</h1>\n",
+            f"<title>{markup(title, 200)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n",
+            f"<h1>{markup(title, 200)}</h1>\n",
             *(_run(run, is_open=not number) for number, run in enumerate(runs)),
             f"<script>{script}</script>\n</body>\n</html>\n",
         ]
@@ -49,54 +46,46 @@ def static(name: str) -> str:
 def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return an HTML table, all texts escaped; nothing where it has no rows."""
     body = "".join(f"<tr>{_cells('td', row)}</tr>\n" for row in rows)
-    return body and f"<table><thead><tr>{_cells('th', names)}</tr></thead>\n{body}</table>\n"
-
-
-def _run(views: Sequence[View], *, is_open: bool) -> str:
-    last = views[-1]
-    details = [view["detail"] for view in views if view["detail"]]
-    changes = [[each[name] for name in _COLUMNS] for item in details for each in item["changes"]]
-    steps = "".join(f"<li>{_text(moment_text(each))}</li>\n" for each in last["timeline"])
-    data = {"version": VERSION, "views": [_brief(view) for view in views]}
-    question = {"question": last["question"]["question"]} if last["question"] else {}
-    # No text can end the element that holds the data.
-    shown = json.dumps(data).replace("<", "\\u003c")
+    head = f"<thead><tr>{_cells('th', names)}</tr></thead>\n" if names else ""
     return (
-        f"<details class='run'{' open' if is_open else ''}><summary>{_text(last['title'], 200)}</summary>\n"
-        f'<article tabindex="0" aria-label="{_text(last["title"], 200)}">\n'
-        f'<p class="status" role="status">{_text(last["sentence"])}</p>\n<div class="keys"></div>\n'
-        f'<div class="picture">{draw(last["picture"])}</div>\n<div class="side">\n'
-        f'<div class="step"></div>\n<h2>Steps</h2>\n<ol class="steps">\n{steps}</ol>\n</div>\n'
-        f"<div>\n<h2>Changes</h2>\n{table(_COLUMNS, changes) or '<p>none</p>'}"
-        f"<h2>End</h2>\n{table(('', ''), (question | last['outcome']).items())}</div>\n"
-        f'<script type="application/json">{shown}</script>\n</article></details>\n'
+        body and f'<table class="{"changes" if names == _COLUMNS else ""}">{head}{body}</table>\n'
     )
 
 
+def _run(views: Sequence[View], *, is_open: bool) -> str:
+    last, title = views[-1], markup(views[-1]["title"])
+    changes = _rows(each for view in views for each in changes_of(view))
+    steps = "".join(f"<li>{markup(moment_text(each))}</li>\n" for each in last["timeline"])
+    question: Any = last["question"] or {}
+    ends = [(name, str(question[name])) for name in ("question", "options") if question.get(name)]
+    ends += last["outcome"].items()
+    data = {"names": _COLUMNS, "views": [*map(_brief, views)]}
+    # No text can end the element that holds the data.
+    shown = json.dumps(data).replace("<", "\\u003c")
+    parts = [
+        f"<details{' open' if is_open else ''}><summary>{title}</summary>\n<article>\n",
+        f'<p class="status" role="status">{markup(last["sentence"])}</p>\n',
+        f'<div class="keys"></div>\n<div class="picture">{draw(last["picture"])}</div>\n',
+        f'<div><div class="step"></div>\n<h2>Steps</h2>\n<ol class="steps">\n{steps}</ol></div>\n',
+        f"<div class='end'><h2>All changes</h2>\n{table(_COLUMNS, changes) or '<p>none</p>'}",
+        f"<h2>End</h2>\n{table((), ends)}</div>\n",
+        f'<script type="application/json">{shown}</script>\n</article></details>\n',
+    ]
+    return "".join(parts)
+
+
 def _brief(view: View) -> dict[str, Any]:
-    """Return what differs between the views of a run; texts as the script shows them."""
-    detail: Any = view["detail"] or {}
-    changes = [[each[name] for name in _COLUMNS] for each in detail.get("changes", ())]
-    return {
-        "status": view["sentence"],
-        "head": next((i for i, each in enumerate(view["timeline"]) if each["is_head"]), -1),
-        "picture": _counts(view["picture"]),
-        "changes": [_COLUMNS, *changes] if changes else [],
-        "matches": detail.get("matches", []),
-        "tried": [list(each.values()) for each in detail.get("tried", ())],
-        "error": detail.get("error", ""),
-        "state": [[name, text] for name, text in view["state"].items()],
-    }
+    """Return a view for the script, without what it has in common with the others of its run."""
+    picture = view["picture"]
+    nodes = [[node["mark"], node["visits"] > 0, note_of(node)] for node in picture["nodes"]]
+    edges = [[edge["count"] > 0, label_of(edge)] for edge in picture["edges"]]
+    head = next((i for i, each in enumerate(view["timeline"]) if each["is_head"]), -1)
+    return {**view, "timeline": head, "picture": [nodes, edges]}
 
 
-def _counts(picture: Picture) -> list[Any]:
-    nodes = [[node["mark"], bool(node["visits"]), note_of(node)] for node in picture["nodes"]]
-    return [nodes, [[edge["count"] > 0, label_of(edge)] for edge in picture["edges"]]]
+def _rows(changes: Iterable[Any]) -> list[list[str]]:
+    return [[each[name] for name in _COLUMNS] for each in changes]
 
 
 def _cells(tag: str, texts: Iterable[str]) -> str:
-    return "".join(f"<{tag}>{_text(text)}</{tag}>" for text in texts)
-
-
-def _text(text: str, most: int = 2_000) -> str:
-    return escape(release(text, most))
+    return "".join(f"<{tag}>{markup(text)}</{tag}>" for text in texts)

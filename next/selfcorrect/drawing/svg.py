@@ -32,7 +32,7 @@ def draw(picture: Picture, *, dark: bool = False) -> str:
     look = f'role="img" {_FONT} font-size="13" fill="{colours.text}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>',
-        f"<title>{_escape(_summary(picture), 300)}</title>",
+        f"<title>{markup(_summary(picture), 300)}</title>",
         f'<rect class="page" width="{width}" height="{height}" fill="{colours.page}"/>',
         *(_edge(each, colours) for each in picture["edges"]),
         *(_node(each, colours) for each in picture["nodes"]),
@@ -56,7 +56,7 @@ def shown_name(name: str) -> str:
 def note_of(node: ViewNode) -> str:
     """Return what stands under a node's name: how often it ran, and how it is marked."""
     visits = f"×{node['visits']}" if node["visits"] else ""
-    stop = "stops here" if node["is_breakpoint"] else ""
+    stop = "stop" if node["is_breakpoint"] else ""
     return " · ".join(filter(None, [visits, _WORDS[node["mark"]], stop]))
 
 
@@ -66,51 +66,49 @@ def label_of(edge: ViewEdge) -> str:
     return f"{cut(release(edge['label'], 200), LABEL_CELLS)} {count}".strip()
 
 
+def markup(text: str, most: int = 2_000) -> str:
+    """Return a text as it may stand in SVG and HTML."""
+    return escape(release(text, most))
+
+
 def _node(node: ViewNode, colours: _Palette) -> str:
     x, y = node["x"] - node["width"] / 2, node["y"] - node["height"] / 2
-    mark, note = node["mark"], note_of(node)
+    mark, name, note = node["mark"], shown_name(node["id"]), note_of(node)
     stroke = colours.taken if mark or node["visits"] else colours.line
-    border = f'stroke="{stroke}" stroke-width="{4 if mark == "current" else 1.5}"'
-    border += ' stroke-dasharray="7 4"' if mark == "next" else ""
-    name = shown_name(node["id"])
-    return (
-        f'<g class="node {mark}" data-node="{_escape(name)}"><title>{_escape(f"{name} {note}")}</title>'
-        f'<rect x="{x:g}" y="{y:g}" width="{node["width"]:g}" height="{node["height"]:g}" '
-        f'rx="{20 if mark else 6}" fill="{colours.box}" {border}/>'
-        f'<text class="name" x="{node["x"]:g}" y="{node["y"] - 3:g}" text-anchor="middle" '
-        f'font-weight="bold">{_escape(cut(name, NAME_CELLS))}</text>'
-        f'<text class="note" x="{node["x"]:g}" y="{node["y"] + 14:g}" text-anchor="middle" '
-        f'font-size="11">{_escape(note)}</text></g>'
-    )
+    # The mark shows as a shape and as a word, not by its colour alone.
+    shape = f'rx="{20 if mark else 6}" stroke-width="{4 if mark == "current" else 1.5}"'
+    dashes = ' stroke-dasharray="7 4"' if mark == "next" else ""
+    size = f'width="{node["width"]:g}" height="{node["height"]:g}" fill="{colours.box}"'
+    middle = f'x="{node["x"]:g}" text-anchor="middle"'
+    lines = [
+        f'<g class="node {mark}"><title>{markup(f"{name} {note}")}</title>',
+        f'<rect x="{x:g}" y="{y:g}" {size} stroke="{stroke}" {shape}{dashes}/>',
+        f'<text class="name" {middle} y="{node["y"] - 3:g}" font-weight="bold">',
+        f"{markup(cut(name, NAME_CELLS))}</text>",
+        f'<text class="note" {middle} y="{node["y"] + 14:g}" font-size="11">{note}</text></g>',
+    ]
+    return "".join(lines)
 
 
 def _edge(edge: ViewEdge, colours: _Palette) -> str:
     colour, width = (colours.taken, 3) if edge["count"] else (colours.line, 1.2)
     (x, y), (to_x, _) = edge["points"][:2]
+    end, low = edge["points"][-1]
     line = " ".join(f"{a:g},{b:g}" for a, b in edge["points"])
-    # A label stands beside the beginning, where no other line runs.
+    # A label stands beside the beginning, where no other line runs; all lines end downwards.
     side = (to_x > x) - (to_x < x)
-    at = (x + 5 * side, y - 3, "end" if side < 0 else "start") if side else (x + 6, y + 13, "start")
-    return (
-        f'<g class="edge{" taken" if edge["count"] else ""}">'
-        f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="{width}" '
-        f'stroke-linejoin="round"/><path d="{_head(edge)}" fill="{colour}"/>'
-        f'<text x="{at[0]:g}" y="{at[1]:g}" text-anchor="{at[2]}" font-size="11">'
-        f"{_escape(label_of(edge))}</text></g>"
-    )
-
-
-def _head(edge: ViewEdge) -> str:
-    (from_x, _), (x, y) = edge["points"][-2:]
-    if from_x == x:
-        return f"M{x - 4:g},{y - 8:g} L{x:g},{y:g} L{x + 4:g},{y - 8:g}z"
-    return f"M{x - 8:g},{y - 4:g} L{x:g},{y:g} L{x - 8:g},{y + 4:g}z"
+    place = f'x="{x + 5 * side:g}" y="{y - 4:g}"' if side else f'x="{x + 6:g}" y="{y + 13:g}"'
+    anchor = "end" if side < 0 else "start"
+    lines = [
+        f'<g class="edge {"taken" if edge["count"] else ""}"><polyline points="{line}" ',
+        f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round"/>',
+        f'<path d="M{end - 4:g},{low - 8:g} L{end:g},{low:g} L{end + 4:g},{low - 8:g}z" ',
+        f'fill="{colour}"/><text {place} text-anchor="{anchor}" font-size="11">',
+        f"{markup(label_of(edge))}</text></g>",
+    ]
+    return "".join(lines)
 
 
 def _summary(picture: Picture) -> str:
     marked = [f"{_WORDS[each['mark']]}: {each['id']}" for each in picture["nodes"] if each["mark"]]
     return f"A graph of {len(picture['nodes'])} nodes. {'. '.join(marked)}".strip()
-
-
-def _escape(text: str, most: int = 200) -> str:
-    return escape(release(text, most))

@@ -32,7 +32,7 @@ def align(rows: Iterable[Iterable[str]]) -> str:
 
 def moment_text(moment: Moment) -> str:
     """Return one step as a person reads it."""
-    text = f"{moment['node'] or moment['kind']} → {moment['outcome']}"
+    text = " → ".join(filter(None, [moment["node"] or moment["kind"], moment["outcome"]]))
     return f"{text} ({moment['seconds']:.3g} s)" if moment["seconds"] else text
 
 
@@ -42,13 +42,18 @@ def change_text(change: ViewChange) -> str:
     return f"{change['place']}  {value}  {change['strategy']}, {change['safety']}"
 
 
+def changes_of(view: View) -> list[ViewChange]:
+    """Return the changes of the step in front of the head."""
+    return view["detail"]["changes"] if view["detail"] else []
+
+
 def _lines(view: View) -> Iterator[str]:
     yield f"{view['title']}: {view['sentence']}"
     for number, moment in enumerate(view["timeline"]):
         mark = ">" if moment["is_head"] else "x" if moment["is_left"] else " "
         yield f"{mark} {number:3}  {moment_text(moment)}"
+    yield from (f"  change  {change_text(each)}" for each in changes_of(view))
     if detail := view["detail"]:
-        yield from (f"  change  {change_text(each)}" for each in detail["changes"])
         yield from (f"  rule  {each['rule']}" for each in detail["matches"])
         if detail["error"]:
             yield f"  error  {detail['error']}"

@@ -34,6 +34,7 @@ from selfcorrect.model import (
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.pointer import apply
 from selfcorrect.state import IDLE, CorrectionState, Update, seen, stop_by, stop_run
+from selfcorrect.strategy_map.registry import bind
 from selfcorrect.text import bound, release
 from selfcorrect.tools.run import plain
 
@@ -82,8 +83,11 @@ class Rung:
     @property
     def repair(self) -> Any:
         """The strategy with its options."""
-        rule, state = self.diagnosis.rule, self.state
-        return self.context.strategy_for(state, rule, self.strategy, self.options).repair
+        rule = self.diagnosis.rule
+        if self.options:
+            brought = self.context.map.strategies.factory(rule, self.strategy)
+            return bind(self.strategy, brought, self.options).repair
+        return self.context.strategy_for(self.state, rule, self.strategy).repair
 
     @property
     def primitive(self) -> Any:

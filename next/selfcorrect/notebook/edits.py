@@ -10,6 +10,7 @@ from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.graph import GraphNode
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.setup import Loop
+from selfcorrect.strategy_map.registry import bind
 from selfcorrect.text import text_of
 
 
@@ -23,8 +24,8 @@ def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
             and in front of `repair` a `strategy` with its `options`.
 
     Raises:
-        GraphSetupError: If a key is unknown, or cannot be edited now.
-        MapError: If there is no such strategy, or it does not take the options.
+        GraphSetupError: If a key is unknown, or cannot be edited now; if there is no such strategy,
+            or it does not take the options.
     """
     if isinstance(graph.stream_channels, str):  # the state is one value without keys
         return values
@@ -67,9 +68,15 @@ def _edit_call(state: JsonObject, short: JsonDict) -> JsonDict:
 def _edit_strategy(loop: Loop, at: StateSnapshot, name: Any, options: Any) -> JsonDict:
     if "repair" not in at.next:
         raise GraphSetupError('a strategy is chosen in front of "repair": run(until="repair")')
+    if not isinstance(name, str) or not isinstance(options, dict):
+        raise GraphSetupError("`strategy` is a name, and `options` a dict")
     findings = at.values["findings"]
     chosen = [each["finding"] for each in at.values["selected"]] or range(len(findings))
     for each in chosen:
-        loop.context.map.strategy(findings[each].get("rule"), name, options)
+        try:
+            rule = findings[each].get("rule")
+            bind(name, loop.context.map.strategies.factory(rule, name), options)
+        except ValueError as error:
+            raise GraphSetupError(f"strategy {name!r}: {error}") from error
     rungs = [{"finding": each, "strategies": [name], "options": options} for each in chosen]
     return {"selected": rungs, "question": None}

@@ -42,6 +42,13 @@ class Point:
         return found[::-1]
 
     @property
+    def run(self) -> list[Self]:
+        """The points since the last input, which is the first of them."""
+        path = self.path
+        begins = [number for number, each in enumerate(path) if each.kind == "input"]
+        return path[begins[-1] :]
+
+    @property
     def seconds(self) -> float:
         """The time since its parent; a run that nobody stopped spent it in its nodes."""
         if self.kind != "step" or self.parent is None:
@@ -67,6 +74,7 @@ class History:
 
 def read_history(graph: Any, config: Any) -> History:
     """Read the checkpoints of a thread."""
+    tip = graph.get_state(config)  # first: a run of another thread may go on meanwhile
     newest_first = graph.get_state_history(config, limit=MAX_POINTS)
     snapshots = {id_of(each): each for each in [*newest_first][::-1]}
     points: list[Point] = []
@@ -80,13 +88,18 @@ def read_history(graph: Any, config: Any) -> History:
         elif snapshot.next != (START,):
             by_id[key] = _point(snapshot, parent, before, source)
             points.append(by_id[key])
-    return History(points, by_id, graph.get_state(config))
+    return History(points, by_id, tip)
 
 
 def id_of(snapshot: StateSnapshot, *, of_parent: bool = False) -> str:
     """Return the id of a checkpoint, or of the one before it; empty where there is none."""
     config: Any = snapshot.parent_config if of_parent else snapshot.config
     return str(((config or {}).get("configurable") or {}).get("checkpoint_id") or "")
+
+
+def state_of(snapshot: StateSnapshot) -> Mapping[str, Any]:
+    """Return the keys of a state; one without keys counts as one key."""
+    return snapshot.values if isinstance(snapshot.values, Mapping) else {"": snapshot.values}
 
 
 def _point(

@@ -1,7 +1,6 @@
 """`Stepper`: walks through a run node by node, back and forth, over LangGraph's own checkpoints."""
 
 import asyncio
-import inspect
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from uuid import uuid4
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.pregel import Pregel
-from langgraph.types import Command
+from langgraph.types import Command, StateSnapshot
 
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
@@ -25,6 +24,7 @@ from selfcorrect.notebook.edits import complete_edit, loop_of
 from selfcorrect.notebook.history import History, Point, id_of, read_history
 from selfcorrect.notebook.views import Sight, view_of
 from selfcorrect.text import release, text_of
+from selfcorrect.tools.run import check_sync
 
 MAX_STEPS: Final = 1_000
 """Steps of one `run`, for graphs that never end."""
@@ -74,6 +74,10 @@ class Stepper:
         self._hearers: list[Callable[[], Any]] = []
         self._seconds: dict[str, float] = {}
         self._lock, self._pause = Lock(), Event()
+        self._head = ""
+        """The checkpoint at which the head stands; empty for the newest one."""
+        self._error: str | None = None
+        """What the last step raised; None where this stepper has not stepped yet."""
         self._begin(thread)
 
     def step(self) -> Self:
@@ -94,8 +98,7 @@ class Stepper:
             self._require_next()
             self._pause.clear()
             for _ in range(MAX_STEPS):
-                self._advance()
-                now = self._tip()
+                now = self._advance()
                 is_stopped = self._error or now.interrupts or stops.intersection(now.next)
                 if is_stopped or not now.next or self._pause.is_set():
                     break
@@ -109,10 +112,10 @@ class Stepper:
     def back(self) -> Self:
         """Move to the state before this one; nothing runs, and nothing is undone."""
         with self._command():
-            parent = self._stand().parent
+            parent = self._sight().head.parent
             if parent is None:
                 raise GraphSetupError("this is the beginning of the history")
-            self._move(parent)
+            self._head = parent.id
         return self
 
     def goto(
@@ -126,19 +129,22 @@ class Stepper:
             after: A node: the newest state behind it.
         """
         named = self._names([each for each in (before, after) if each is not None])
+        if at is None and not named:
+            raise GraphSetupError("goto takes an id, a number, `before` or `after`")
         with self._command():
-            history = self._history()
-            points = [*self._stand().path, *history.points]
-            if at is None:
-                points = [each for each in points if named]
-                points = [each for each in points if before in (None, *each.snapshot.next)]
-                points = [each for each in points if after in (None, *each.nodes)]
-                if not points:
-                    raise GraphSetupError("the run has not been there")
-                on_way = [each for each in self._stand().path if each in points]
-                self._move([*points, *on_way][-1])
-            else:
-                self._move(_find(at, history))
+            sight = self._sight()
+            if at is not None:
+                self._head = _find(at, sight.history)
+                return self
+            points = [
+                each
+                for each in (*sight.history.points, *sight.head.path)
+                if (before is None or before in each.snapshot.next)
+                and (after is None or after in each.nodes)
+            ]
+            if not points:
+                raise GraphSetupError(f"the run has not been at {', '.join(named)}")
+            self._head = points[-1].id
         return self
 
     def edit(self, values: Any, *, as_node: str | None = None) -> Self:
@@ -180,7 +186,7 @@ class Stepper:
             if self._confirm and self._inputs is not None:
                 self._begin(uuid4().hex)
             else:
-                self._move([each for each in self._stand().path if each.kind == "input"][-1])
+                self._head = self._sight().head.run[0].id
         return self
 
     def break_at(self, *nodes: str) -> Self:
@@ -279,12 +285,10 @@ class Stepper:
         if self._confirm:
             own[AGAIN] = True
         self._base: Any = {**self._given, "configurable": own}
-        self._head = ""
-        self._error: str | None = None
-        """What the last step raised; None where this stepper has not stepped yet."""
+        self._head, self._error = "", None
         if self._inputs is not None:
             self._invoke(self._inputs, self._base)
-        elif not self._history().points:
+        elif not read_history(self.graph, self._base).points:
             raise GraphSetupError("this thread has no history: give the Stepper an input")
 
     @contextmanager
@@ -316,18 +320,19 @@ class Stepper:
         if not sight.now.next:
             raise GraphSetupError("the run has ended: go back(), edit, or restart()")
 
-    def _advance(self, payload: Any = None) -> None:
+    def _advance(self, payload: Any = None) -> StateSnapshot:
         """Run what is next, and let the head stand behind it."""
-        before, started, error = id_of(self._tip()), monotonic(), ""
+        before, started, error = self._tip(), monotonic(), ""
         try:
             self._invoke(payload, self._config())
         except Exception as raised:
-            if self._head and id_of(self._tip()) == before:
-                raise  # the branch was not even begun
+            if self._head and self._tip().config == before.config:
+                raise  # the new branch was not even begun
             error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
         self._head, self._error = "", error
-        self._seconds[id_of(self._tip())] = monotonic() - started
-        self._tell()
+        if (now := self._tip()).config != before.config:
+            self._seconds[id_of(now)] = monotonic() - started
+        return now
 
     def _invoke(self, payload: Any, config: Any) -> None:
         if not _needs_loop(self.graph):
@@ -340,27 +345,17 @@ class Stepper:
 
     def _config(self) -> Any:
         """Return the config of the head; the newest state needs no id, and would be copied."""
-        if not self._head:
+        if not self._head or not (sight := self._sight()).is_past:
             return self._base
-        own = self._base["configurable"] | {"checkpoint_id": self._head}
-        return {**self._base, "configurable": {"checkpoint_ns": "", **own}}
+        own = {"checkpoint_ns": "", "checkpoint_id": sight.head.id}
+        return {**self._base, "configurable": self._base["configurable"] | own}
 
-    def _tip(self) -> Any:
-        return self.graph.get_state(self._base)
-
-    def _history(self) -> History:
-        return read_history(self.graph, self._base)
-
-    def _stand(self) -> Point:
-        return self._sight().head
-
-    def _move(self, point: Point) -> None:
-        tip = self._history()
-        is_tip = tip.by_id[id_of(tip.tip)].id == point.id
-        self._head = "" if is_tip else point.id
+    def _tip(self) -> StateSnapshot:
+        found: StateSnapshot = self.graph.get_state(self._base)
+        return found
 
     def _sight(self, at: Point | None = None) -> Sight:
-        history = self._history()
+        history = read_history(self.graph, self._base)
         tip = history.by_id[id_of(history.tip)]
         head = at or (history.by_id[self._head] if self._head else tip)
         return Sight(
@@ -390,15 +385,14 @@ class Snapshot:
         return still(self.view)
 
 
-def _find(at: str | int, history: History) -> Point:
+def _find(at: str | int, history: History) -> str:
     points = history.points
-    if isinstance(at, int):
-        if not 0 <= at < len(points):
-            raise GraphSetupError(f"the history has the moments 0 to {len(points) - 1}, not {at}")
-        return points[at]
-    if at not in history.by_id:
-        raise GraphSetupError(unknown_name("moment", text_of(at), history.by_id))
-    return history.by_id[at]
+    if isinstance(at, int) and 0 <= at < len(points):
+        return points[at].id
+    if at in history.by_id:
+        return str(at)
+    numbers = f" and the numbers 0 to {len(points) - 1}"
+    raise GraphSetupError(unknown_name("moment", text_of(at), history.by_id) + numbers)
 
 
 def _error_of(tip: Any) -> str:
@@ -408,14 +402,15 @@ def _error_of(tip: Any) -> str:
 
 
 def _needs_loop(graph: Any) -> bool:
-    """Say whether a node, or a tool of a graph of `build_graph`, is async only."""
+    """Say whether a node, or a tool of a node, is async only."""
     nodes = [getattr(each, "bound", None) for each in graph.nodes.values()]
-    if any(getattr(each, "afunc", None) and not getattr(each, "func", True) for each in nodes):
-        return True
+    tools = [tool for each in nodes for tool in getattr(each, "tools_by_name", {}).values()]
+    pairs = [(getattr(each, "func", each), getattr(each, "afunc", None)) for each in nodes]
+    pairs += [(getattr(each, "func", each), getattr(each, "coroutine", None)) for each in tools]
     loop = loop_of(graph)
-    calls = [each.call for each in loop.context.tools.values()] if loop else []
-    return any(
-        inspect.iscoroutinefunction(each)
-        or inspect.iscoroutinefunction(getattr(type(each), "__call__", None))  # noqa: B004
-        for each in calls
-    )
+    try:
+        for tool in loop.context.tools.values() if loop else ():
+            check_sync(tool)
+    except GraphSetupError:
+        return True
+    return any(own_async and not sync for sync, own_async in pairs)

@@ -73,7 +73,7 @@ def make_primitive(name: str, options: JsonObject) -> Alone | RelativeDate:
             raise ValueError(unknown_name("option", key, [found.option or "none"]))
         if not isinstance(words, bool if is_switch else Mapping):
             wanted = "true or false" if is_switch else "a table"
-            raise ValueError(f"refuses its options: {key} must be {wanted}")
+            raise ValueError(f"refuses its options: {key} must be {wanted}")  # noqa: TRY004
     if is_switch:
         return RelativeDate(Alone(found)) if options.get("relative") else Alone(found)
     return Alone(replace(found, words=options.get(found.option, {})))

@@ -18,7 +18,7 @@ from selfcorrect.strategy_map.document import (
 )
 from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
 from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
-from selfcorrect.strategy_map.registry import BoundStrategy, bind
+from selfcorrect.strategy_map.registry import BoundStrategy
 
 if TYPE_CHECKING:
     from selfcorrect.strategy_map.match import Answer, Matcher
@@ -56,13 +56,13 @@ class About(TypedDict, total=False):
 class StrategyMap:
     """An error-strategy map with all that it extends, merged.
 
-    Every table says what it says in a map's file. A rule's `repair` and `use` may hold functions,
-    classes and objects too.
+    Tables are as in a map's file; `repair` and `use` may hold functions, classes and objects too.
 
     Attributes:
         name: The map's name.
         rules: Every rule, in the order in which they are tried.
         ladders: Strategies by category or kind, for rules that name none.
+        strategies: Those that the map brings along, and those that are bound.
         policy: What runs unasked, what ends a run, what is sensitive.
         limits: Bounds that the map sets; those of the caller stand over them.
         effects: Effects of tools by name or glob, the nearest map's first.
@@ -86,8 +86,7 @@ class StrategyMap:
     def load(cls, source: str | Path = "default", *, allow_code: bool = True) -> Self:
         """Load a map by name (`default`, `strict`) or path.
 
-        A bare name means a map of the library or of an installed package; a path holds a slash
-        or ends in `.toml`.
+        A path holds a slash or ends in `.toml`; a bare name means a shipped or installed map.
 
         Args:
             source: Name or path.
@@ -114,7 +113,7 @@ class StrategyMap:
         self.reading = ReadingPolicy(**nearest(each.get("reading", {}) for each in said))
         self.limits = nearest(each.get("limits", {}) for each in said)
         self.effects: Mapping[str, ToolEffect] = nearest(each.document.effects for each in layers)
-        self._strategies = strategies
+        self.strategies = strategies
         self._by_key = {each.key: each.rule for each in self.rules}
 
     def __repr__(self) -> str:
@@ -194,21 +193,16 @@ class StrategyMap:
         """Return a rule by `map/id`; one that says nothing if there is none."""
         return self._by_key.get(key or "", _NO_RULE)
 
-    def strategy(
-        self, rule: str | None, name: str, options: JsonObject | None = None
-    ) -> BoundStrategy:
-        """Return a strategy with the options that a rule gives it, or with these.
+    def strategy(self, rule: str | None, name: str) -> BoundStrategy:
+        """Return a strategy with the options that a rule gives it.
 
         Raises:
-            MapError: If there is no such strategy, or it does not take the options.
+            MapError: If there is no such strategy.
         """
-        bound = self._strategies.bound.get((rule, name))
-        if bound is not None and not options:
+        if (bound := self.strategies.bound.get((rule, name))) is not None:
             return bound
         try:
-            if options:
-                return bind(name, self._strategies.factory(rule, name), options)
-            return self._strategies.get(rule, name, self.rule(rule).options.get(name, {}))
+            return self.strategies.get(rule, name, self.rule(rule).options.get(name, {}))
         except ValueError as error:
             raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
 

@@ -52,7 +52,7 @@ _TABLE: Final = (
     ),
     Primitive(
         "format-date",
-        "Format a date; gives up where day and month could be exchanged (03/04/2026).",
+        "Format a date, with `relative` also `tomorrow`; gives up on 03/04/2026: two days.",
         "as an ISO date",
         option="relative",
     ),

@@ -9,13 +9,19 @@ function make(tag, text, parent) {
 function button(text, parent, act) {
   const made = make("button", text, parent);
   made.type = "button";
-  made.addEventListener("click", act);
+  made.onclick = act;
   return made;
 }
-function table(title, rows, parent) {
+function table(title, rows, parent, names) {
   if (!rows.length) return;
   make("h2", title, parent);
-  const body = make("tbody", null, make("table", null, parent));
+  const made = make("table", null, parent);
+  if (names) {
+    made.className = "changes";
+    const head = make("tr", null, make("thead", null, made));
+    for (const name of names) make("th", name, head);
+  }
+  const body = make("tbody", null, made);
   for (const row of rows) {
     const line = make("tr", null, body);
     for (const text of row) make("td", text, line);
@@ -25,19 +31,21 @@ function paint(picture, [nodes, edges]) {
   picture.querySelectorAll(".node").forEach((group, i) => {
     const [mark, visited, note] = nodes[i];
     group.setAttribute("class", ["node", mark, visited ? "visited" : ""].join(" "));
-    group.querySelector(".note").textContent = note;
-    group.querySelector("title").textContent = group.querySelector(".name").textContent + " " + note;
+    const part = (name) => group.querySelector(name);
+    part(".note").textContent = note;
+    part("title").textContent = part(".name").textContent + " " + note;
   });
   picture.querySelectorAll(".edge").forEach((group, i) => {
     group.setAttribute("class", edges[i][0] ? "edge taken" : "edge");
     group.querySelector("text").textContent = edges[i][1];
   });
 }
-function tell(view, place) {
+function tell({ detail, state }, place, names) {
   place.replaceChildren();
-  make("h2", "This step", place);
-  if (view.error) make("p", view.error, place).className = "error quote";
-  for (const match of view.matches) {
+  table("State", Object.entries(state), place);
+  if (!detail) return;
+  if (detail.error) make("p", detail.error, place).className = "error quote";
+  for (const match of detail.matches) {
     make("p", "Rule " + match.rule + (match.pattern ? ": " + match.pattern : ""), place);
     const quote = make("p", null, place);
     quote.className = "quote";
@@ -47,13 +55,12 @@ function tell(view, place) {
     }
     if (match.ladder.length) make("p", "Strategies: " + match.ladder.join(", "), place);
   }
-  table("Changes", view.changes, place);
-  table("Tried", view.tried, place);
-  table("State", view.state, place);
+  const rows = detail.changes.map((change) => names.map((name) => change[name]));
+  table("Changes in this step", rows, place, names);
+  table("Tried", detail.tried.map(Object.values), place);
 }
 function play(article) {
-  const { version, views } = JSON.parse(article.querySelector("script").textContent);
-  if (version !== 1) return;
+  const { names, views } = JSON.parse(article.querySelector("script").textContent);
   const part = (name) => article.querySelector("." + name);
   const keys = part("keys");
   let at = views.length - 1;
@@ -64,7 +71,7 @@ function play(article) {
     const text = item.textContent;
     item.textContent = "";
     return button(text, item, () => {
-      const found = views.findIndex((view) => view.head === i);
+      const found = views.findIndex((view) => view.timeline === i);
       if (found >= 0) go(found);
     });
   });
@@ -72,24 +79,26 @@ function play(article) {
     if (to < 0 || to >= views.length) return;
     at = to;
     const view = views[at];
-    part("status").textContent = view.status;
+    part("status").textContent = view.sentence;
     count.textContent = `${at + 1} of ${views.length}`;
     back.disabled = at === 0;
     forward.disabled = at === views.length - 1;
     paint(part("picture"), view.picture);
-    tell(view, part("step"));
+    tell(view, part("step"), names);
     steps.forEach((each, i) => {
-      if (i === view.head) each.setAttribute("aria-current", "step");
-      else each.removeAttribute("aria-current");
+      each.removeAttribute("aria-current");
+      if (i !== view.timeline) return;
+      each.setAttribute("aria-current", "step");
+      part("steps").scrollTop = each.offsetTop - 60;
     });
   }
-  article.addEventListener("keydown", (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!by || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    go(at + by);
-  });
+  article.go = (by) => go(at + by);
   go(at);
 }
 document.querySelectorAll("article").forEach(play);
-document.querySelector("article")?.focus({ preventScroll: true });
+document.addEventListener("keydown", (event) => {
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!by || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+  const inside = document.activeElement.closest("details");
+  (inside ?? document.querySelector("details[open]"))?.querySelector("article").go(by);
+});

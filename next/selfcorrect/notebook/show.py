@@ -1,0 +1,60 @@
+"""Shows graphs and runs in notebooks, offline."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from selfcorrect.drawing import html, svg
+from selfcorrect.drawing.picture import picture_of
+from selfcorrect.drawing.recorded import views_of
+from selfcorrect.drawing.text import align, ascii_graph, change_text, changes_of
+
+
+class Shown:
+    """What a notebook, or a terminal, shows of something.
+
+    Attributes:
+        bundle: Its forms, by MIME type.
+    """
+
+    def __init__(self, bundle: dict[str, Any]) -> None:
+        self.bundle = bundle
+
+    def __repr__(self) -> str:
+        return str(self.bundle["text/plain"])
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return self.bundle
+
+
+def show(graph: Any) -> Shown:
+    """Draw a compiled graph; LangGraph's own picture needs a service on the network."""
+    picture = picture_of(graph)
+    drawn = svg.draw(picture)
+    bundle = {"text/plain": ascii_graph(picture), "image/svg+xml": drawn}
+    return Shown(bundle | {"text/html": svg.img(drawn)})
+
+
+def trail(output: Mapping[str, Any]) -> Shown:
+    """Show a run as a table: step, node, outcome, changes and seconds.
+
+    Args:
+        output: What a run ended with.
+    """
+    names = ("step", "node", "outcome", "changes", "seconds")
+    views = views_of(output, title="run")
+    rows = [
+        [
+            moment["id"],
+            moment["node"],
+            moment["outcome"],
+            "; ".join(map(change_text, changes_of(view))),
+            f"{moment['seconds']:.3g}" if moment["seconds"] else "",
+        ]
+        for view, moment in zip(views, views[-1]["timeline"], strict=True)
+    ]
+    ends = list(views[-1]["outcome"].items())
+    plain = "\n".join(
+        align([[" ".join(cell.split()) for cell in row] for row in part])
+        for part in ([names, *rows], ends)
+    )
+    return Shown({"text/plain": plain, "text/html": html.table(names, rows) + html.table((), ends)})
