@@ -111,7 +111,7 @@ def test_edges_between_two_nodes_are_one_and_the_path_is_marked():
     )
     drawn = draw(picture)
     assert "<style" not in drawn
-    assert {">found ×2<", ">×2 · now<", ">next<"} <= {*re.findall(r">[^<>]+<", drawn)}
+    assert {">found ×2<", ">×2 · current<", ">next<"} <= {*re.findall(r">[^<>]+<", drawn)}
     node, _ = lay_out([("a", "b", "")])["nodes"]
     note = note_of({**node, "visits": 999, "mark": "current", "is_breakpoint": True})
     assert len(note) * 6.7 < node["width"]
@@ -133,7 +133,11 @@ def test_texts_in_boxes_are_cut_and_escaped():
 
 
 def test_equal_graphs_are_equal_bytes():
-    code = "from test_drawing import *; print(draw(picture_of(build_graph([book_flight]))))"
+    code = """if True:
+        from test_drawing import *
+        for options in GRAPHS.values():
+            print(draw(picture_of(build_graph([book_flight], **options))))
+    """
     runs = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -47,9 +47,7 @@ def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return an HTML table, all texts escaped; nothing where it has no rows."""
     body = "".join(f"<tr>{_cells('td', row)}</tr>\n" for row in rows)
     head = f"<thead><tr>{_cells('th', names)}</tr></thead>\n" if names else ""
-    return (
-        body and f'<table class="{"changes" if names == _COLUMNS else ""}">{head}{body}</table>\n'
-    )
+    return body and f"<table>{head}{body}</table>\n"
 
 
 def _run(views: Sequence[View], *, is_open: bool) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from selfcorrect.drawing.view import Picture, ViewEdge, ViewNode
 from selfcorrect.routing import END, ROUTES
+from selfcorrect.text import bound
 
 Pair: TypeAlias = tuple[str, str]
 Place: TypeAlias = tuple[int, int]
@@ -68,12 +69,12 @@ def paint(
     picture: Picture,
     visits: Counts,
     taken: Counts,
-    current: Collection[str] = (),
-    next: Collection[str] = (),  # noqa: A002
+    current: Collection[str],
+    following: Collection[str],
     breakpoints: Collection[str] = (),
 ) -> Picture:
     """Return a picture with other counts and marks; the places stay."""
-    marks: dict[str, Any] = dict.fromkeys(current, "current") | dict.fromkeys(next, "next")
+    marks: dict[str, Any] = dict.fromkeys(current, "current") | dict.fromkeys(following, "next")
     nodes: list[ViewNode] = [
         {
             **node,
@@ -104,16 +105,12 @@ def lay_out(edges: Iterable[tuple[str, str, str]], nodes: Iterable[str] = ()) ->
 
 def cells(text: str) -> int:
     """Return how many columns a text takes at most in a font of one width."""
-    return len(text) + sum(not each.isascii() for each in text)
+    return len(text) if text.isascii() else 2 * len(text)
 
 
 def cut(text: str, most: int) -> str:
     """Return a text of at most so many columns; a cut shows."""
-    if cells(text) <= most:
-        return text
-    while cells(text) > most - 2:
-        text = text[:-1]
-    return text + "…"
+    return bound(text, most if text.isascii() else most // 2)
 
 
 def _place(targets: Mapping[str, list[str]]) -> dict[str, Place]:
@@ -166,7 +163,7 @@ def _draw(places: Mapping[str, Place], labels: Mapping[Pair, str]) -> Picture:
     """Turn places into pixels."""
     ports, lanes, tracks = _find_ways(places, labels)
     # What stands under a name needs room, too.
-    widest = max([13, *(min(cells(name), NAME_CELLS) for name in places)])
+    widest = max([15, *(min(cells(name), NAME_CELLS) for name in places)])
     width = round(widest * _CELL) + 24
     height = max(52, (_most(ports) + 1) * _PORT)
     # Between two columns stand the labels of the first, lanes, and the labels of the second.

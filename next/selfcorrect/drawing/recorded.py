@@ -8,7 +8,7 @@ from selfcorrect.drawing.picture import lay_out, paint
 from selfcorrect.drawing.text import moment_text
 from selfcorrect.drawing.view import VERSION, Detail, Match, Moment, Picture, View, ViewChange
 from selfcorrect.model import JsonDict, JsonObject, name_place
-from selfcorrect.routing import REPORT, ROUTES, STOPPED
+from selfcorrect.routing import build_table
 from selfcorrect.text import quote, release
 
 _MOST_STEPS: Final = 500
@@ -131,8 +131,8 @@ def _match(finding: JsonObject) -> Match:
 
 def _picture_of(events: Sequence[JsonObject]) -> Picture:
     """Return the loop's graph with what a trail adds to it."""
-    edges = {(node, to, label) for node, routes in ROUTES.items() for label, to in routes.items()}
-    edges |= {(node, REPORT, STOPPED) for node in ROUTES if node != REPORT}
+    table = build_table().routes
+    edges = {(node, to, label) for node, routes in table.items() for label, to in routes.items()}
     for event in events[:_MOST_DRAWN]:
         node, target, outcome = _texts(event, ("node", "next", "outcome")).values()
         if node and target:

@@ -20,7 +20,6 @@ class _Palette(NamedTuple):
 
 _LIGHT: Final = _Palette("#ffffff", "#f3f5f8", "#7a8492", "#0b5cad", "#1a2230")
 _DARK: Final = _Palette("#14181f", "#232a35", "#8a95a5", "#7db8ff", "#e8edf4")
-_WORDS: Final = {"": "", "current": "now", "next": "next"}
 _FONT: Final = 'font-family="ui-monospace, Menlo, Consolas, monospace"'
 
 
@@ -57,7 +56,7 @@ def note_of(node: ViewNode) -> str:
     """Return what stands under a node's name: how often it ran, and how it is marked."""
     visits = f"×{node['visits']}" if node["visits"] else ""
     stop = "stop" if node["is_breakpoint"] else ""
-    return " · ".join(filter(None, [visits, _WORDS[node["mark"]], stop]))
+    return " · ".join(filter(None, [visits, node["mark"], stop]))
 
 
 def label_of(edge: ViewEdge) -> str:
@@ -110,5 +109,5 @@ def _edge(edge: ViewEdge, colours: _Palette) -> str:
 
 
 def _summary(picture: Picture) -> str:
-    marked = [f"{_WORDS[each['mark']]}: {each['id']}" for each in picture["nodes"] if each["mark"]]
+    marked = [f"{each['mark']}: {each['id']}" for each in picture["nodes"] if each["mark"]]
     return f"A graph of {len(picture['nodes'])} nodes. {'. '.join(marked)}".strip()

@@ -17,7 +17,6 @@ function table(title, rows, parent, names) {
   make("h2", title, parent);
   const made = make("table", null, parent);
   if (names) {
-    made.className = "changes";
     const head = make("tr", null, make("thead", null, made));
     for (const name of names) make("th", name, head);
   }
