@@ -54,8 +54,8 @@ def serve(folder, app="lab"):
     try:
         yield _address(home / "run", server)
     finally:
-        os.killpg(server.pid, signal.SIGTERM)
-        server.wait(20)
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
         log.close()
 
 

@@ -1,4 +1,4 @@
-"""What a person sees and presses in JupyterLab and Notebook 7, in a real browser without a network."""
+"""What a person sees and presses in JupyterLab and Notebook 7, in a browser without a network."""
 
 import re
 import subprocess
@@ -86,7 +86,7 @@ def test_02_a_step(cell):
 def test_03_keys_follow_the_nodes_and_a_repair_shows_its_changes(cell):
     for node in ("diagnose", "select_strategy", "repair", "validate"):
         press(cell(0), "n", f"before {node}")
-    changes = cell(0).locator("table", has_text="Change").first
+    changes = cell(0).locator("table", has_text="before").last
     expect(changes).to_contain_text('"Oct 26, 2026"')
     expect(changes).to_contain_text('"2026-10-26"')
     press(cell(0), "ArrowRight", "before retry")
@@ -98,15 +98,15 @@ def test_04_the_match_and_its_groups(cell):
     says(cell(2), "before select_strategy")
     marks = cell(2).locator("mark").all_inner_texts()
     assert marks == ["no flight to ", "CDG", " on ", "2026-10-26"]
-    expect(cell(2).locator("table", has_text="Group")).to_contain_text("CDG")
+    expect(cell(2).locator("table", has_text="group")).to_contain_text("CDG")
     expect(cell(2).locator("code")).to_contain_text("(?P<place>")
 
 
 def test_05_back_moves_the_head_and_runs_nothing(page, cell):
-    press(cell(1), "r", "ended with a result")
+    press(cell(1), "r", r"run ended\.$")
     before, ran = steps(cell(1)).count(), count(page)
-    press(cell(1), "b", "earlier state")
-    press(cell(1), "ArrowLeft", "earlier state")
+    press(cell(1), "b", "earlier state, next")
+    press(cell(1), "ArrowLeft", "earlier state, next")
     expect(cell(1).locator(".steps .left")).to_have_count(2)
     assert (steps(cell(1)).count(), count(page)) == (before, ran)
 
@@ -127,10 +127,10 @@ def test_07_a_breakpoint_stops_a_run(cell):
     node = cell(8).locator('[data-node="repair"]')
     node.focus()
     node.press("Enter")
-    expect(node).to_contain_text("stops here")
+    expect(node).to_contain_text("stop")
     press(cell(8), "r", "before repair")
     press(cell(8), ".", "before repair")
-    expect(node).not_to_contain_text("stops here")
+    expect(node).not_to_contain_text("stop")
 
 
 @pytest.mark.parametrize(
@@ -157,18 +157,18 @@ def test_08_a_bad_edit_is_told_and_writes_nothing(cell, name, text, why):
 
 def test_09_a_good_edit_forks_and_shows_as_one(cell):
     steps(cell(8)).nth(1).get_by_role("button").click()
-    says(cell(8), "new branch with execute")
+    says(cell(8), "next execute")
     cell(8).press("e")
     field = cell(8).locator("[name=args]")
     field.fill('{"to": "LHR", "day": "2026-10-27", "seats": 3}')
     field.press("Control+Enter")
     expect(cell(8).locator(".steps .edit")).to_have_count(1)
-    press(cell(8), "r", "ended with a result")
+    press(cell(8), "r", r"run ended\.$")
     expect(cell(8)).to_contain_text("3 to LHR on 2026-10-27")
 
 
 def test_10_a_run_to_the_end(cell):
-    press(cell(9), "r", "ended with a result")
+    press(cell(9), "r", r"run ended\.$")
     for node, visits in {"plan": 1, "execute": 2, "repair": 1, "retry": 1}.items():
         expect(cell(9).locator(f'[data-node="{node}"]')).to_contain_text(f"×{visits}")
     expect(cell(9).locator('[data-node="report_failure"]')).not_to_contain_text("×")
@@ -177,16 +177,16 @@ def test_10_a_run_to_the_end(cell):
 
 def test_11_the_timeline_moves_the_head(cell):
     steps(cell(9)).nth(3).get_by_role("button").click()
-    says(cell(9), "new branch with select_strategy")
+    says(cell(9), "next select_strategy")
     button = steps(cell(9)).nth(5).get_by_role("button")
     button.focus()
     button.press("Enter")
-    says(cell(9), "new branch with validate")
+    says(cell(9), "next validate")
 
 
 def test_12_a_slow_node_is_paused_and_another_cell_answers(page, cell):
     press(cell(5), "r", "node is running")
-    press(cell(0), "b", "earlier state")
+    press(cell(0), "b", "earlier state, next")
     press(cell(5), "p", "node is running")
     # The kernel is free: another cell opens what the node waits for.
     field = page.locator(".jp-CodeCell").last.locator(".cm-content")
@@ -209,15 +209,15 @@ def test_14_a_question_waits_and_its_answer_goes_on(cell):
     field.fill("2026-04-03")
     field.press("Control+Enter")
     says(cell(4), "Step runs it")
-    press(cell(4), "r", "ended with a result")
+    press(cell(4), "r", r"run ended\.$")
     expect(cell(4)).to_contain_text("to CDG on 2026-04-03")
 
 
 def test_15_a_run_that_failed_shows_its_report(cell):
     press(cell(3), "r", "ended with a report")
-    attempts = cell(3).get_by_role("row", name="attempts [")
     for number in (1, 2, 3):
-        expect(attempts).to_contain_text(f'"number": {number}')
+        attempt = cell(3).get_by_role("row", name=f"attempt {number}")
+        expect(attempt).to_contain_text("connection refused")
 
 
 def test_17_everything_has_a_name_and_the_keyboard_reaches_it(page, cell):
@@ -276,7 +276,7 @@ def test_19_an_export_holds_picture_and_tables(tmp_path):
     subprocess.run(command, cwd=tmp_path, env=lab.ENVIRONMENT, check=True, capture_output=True)
     text = (tmp_path / "a.html").read_text("utf-8")
     assert "data:image/svg+xml;base64," in text
-    assert "<td>/args/seats</td>" in text
+    assert "<td>seats</td>" in text
 
 
 def test_20_a_page_is_stepped_from_a_file_and_shows_itself_without_scripts(browser, tmp_path):
@@ -286,9 +286,9 @@ def test_20_a_page_is_stepped_from_a_file_and_shows_itself_without_scripts(brows
         faults = lab.watch(page)
         page.goto(f"file://{tmp_path}/a.html")
         expect(page.locator(".picture")).to_contain_text("select_strategy")
-        expect(page.locator("table").first).to_contain_text("/args/seats")
+        expect(page.locator(".end")).to_contain_text("seats")
         if has_scripts:
             page.keyboard.press("ArrowLeft")
-            expect(page.locator(".status")).to_contain_text("earlier")
+            expect(page.locator(".status")).to_contain_text("An earlier state")
         page.close()
         assert faults == []

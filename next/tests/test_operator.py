@@ -43,10 +43,8 @@ print(json.dumps(out.get("failure", {}).get("reason", out.get("result"))))
 @pytest.mark.parametrize("was_booked", [True, False])
 def test_from_a_line_to_the_settled_doubt(was_booked, tmp_path, monkeypatch, capsys):
     def run(bank):
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, bank], cwd=tmp_path, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
+        command = [sys.executable, "-c", PROGRAM, bank]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
     monkeypatch.chdir(tmp_path)

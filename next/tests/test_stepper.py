@@ -56,7 +56,7 @@ def test_a_graph_without_a_checkpointer_is_left_alone():
 def test_the_view_tells_the_path_and_the_change(tmp_path):
     _, stepper = broken()
     (change,) = stepper.run("validate").view()["detail"]["changes"]
-    assert (change["place"], change["after"]) == ("/args/day", '"2026-10-26"')
+    assert (change["place"], change["after"]) == ("day", '"2026-10-26"')
     view = stepper.run().view()
     assert [each["node"] for each in view["timeline"]] == ["", *MENDED, "execute"]
     visits = {each["id"]: each["visits"] for each in view["picture"]["nodes"]}

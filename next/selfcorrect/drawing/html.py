@@ -8,8 +8,8 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any, Final
 
-from selfcorrect.drawing.svg import draw, label_of, markup, note_of
-from selfcorrect.drawing.text import changes_of, moment_text
+from selfcorrect.drawing.svg import draw, img, label_of, markup, note_of
+from selfcorrect.drawing.text import moment_text
 from selfcorrect.drawing.view import View
 
 _COLUMNS: Final = ("place", "before", "after", "strategy", "safety", "rule")
@@ -21,7 +21,7 @@ def page(views: Iterable[View], *, title: str) -> str:
     Without scripts it shows each run's last picture, its steps, changes and end. With its own
     script a person steps through the views.
     """
-    script, style = (static(name) for name in ("page.js", "style.css"))
+    script, style = static("paint.js") + static("page.js"), static("style.css")
     allowed = b64encode(sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'"
     runs = [list(run) for _, run in groupby(views, key=lambda view: view["title"])]
@@ -30,7 +30,8 @@ def page(views: Iterable[View], *, title: str) -> str:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}; img-src data:">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f"<title>{markup(title, 200)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n",
+            f"<title>{markup(title, 200)}</title>\n<style>\n{style}</style>\n</head>\n",
+            '<body class="selfcorrect">\n',
             f"<h1>{markup(title, 200)}</h1>\n",
             *(_run(run, is_open=not number) for number, run in enumerate(runs)),
             f"<script>{script}</script>\n</body>\n</html>\n",
@@ -50,39 +51,58 @@ def table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return body and f"<table>{head}{body}</table>\n"
 
 
+def still(view: View) -> str:
+    """Return a view as HTML that needs no style and no script: for outputs that are kept."""
+    return f"<p><b>{markup(view['title'])}</b></p>\n{_inside(view, img(draw(view['picture'])))}"
+
+
+def brief(view: View) -> dict[str, Any]:
+    """Return a view for a script: of the picture, what differs from one view to the next."""
+    picture = view["picture"]
+    nodes = [
+        {
+            "id": node["id"],
+            "mark": node["mark"],
+            "visited": node["visits"] > 0,
+            "note": note_of(node),
+        }
+        for node in picture["nodes"]
+    ]
+    edges = [{"count": each["count"], "label": label_of(each)} for each in picture["edges"]]
+    return {**view, "picture": {"nodes": nodes, "edges": edges}}
+
+
 def _run(views: Sequence[View], *, is_open: bool) -> str:
-    last, title = views[-1], markup(views[-1]["title"])
-    changes = _rows(each for view in views for each in changes_of(view))
-    steps = "".join(f"<li>{markup(moment_text(each))}</li>\n" for each in last["timeline"])
-    question: Any = last["question"] or {}
-    ends = [(name, str(question[name])) for name in ("question", "options") if question.get(name)]
-    ends += last["outcome"].items()
-    data = {"names": _COLUMNS, "views": [*map(_brief, views)]}
+    data = [{**brief(view), "timeline": _head(view), "changes": ()} for view in views]
     # No text can end the element that holds the data.
     shown = json.dumps(data).replace("<", "\\u003c")
     parts = [
-        f"<details{' open' if is_open else ''}><summary>{title}</summary>\n<article>\n",
-        f'<p class="status" role="status">{markup(last["sentence"])}</p>\n',
-        f'<div class="keys"></div>\n<div class="picture">{draw(last["picture"])}</div>\n',
-        f'<div><div class="step"></div>\n<h2>Steps</h2>\n<ol class="steps">\n{steps}</ol></div>\n',
-        f"<div class='end'><h2>All changes</h2>\n{table(_COLUMNS, changes) or '<p>none</p>'}",
-        f"<h2>End</h2>\n{table((), ends)}</div>\n",
+        f"<details class='run'{' open' if is_open else ''}>",
+        f"<summary>{markup(views[-1]['title'])}</summary>\n<article>\n",
+        _inside(views[-1], draw(views[-1]["picture"])),
         f'<script type="application/json">{shown}</script>\n</article></details>\n',
     ]
     return "".join(parts)
 
 
-def _brief(view: View) -> dict[str, Any]:
-    """Return a view for the script, without what it has in common with the others of its run."""
-    picture = view["picture"]
-    nodes = [[node["mark"], node["visits"] > 0, note_of(node)] for node in picture["nodes"]]
-    edges = [[edge["count"] > 0, label_of(edge)] for edge in picture["edges"]]
-    head = next((i for i, each in enumerate(view["timeline"]) if each["is_head"]), -1)
-    return {**view, "timeline": head, "picture": [nodes, edges]}
+def _inside(view: View, picture: str) -> str:
+    steps = "".join(f"<li>{markup(moment_text(each))}</li>\n" for each in view["timeline"])
+    changes = [[each[name] for name in _COLUMNS] for each in view["changes"]]
+    question: Any = view["question"] or {}
+    ends = [(name, str(question[name])) for name in ("question", "options") if question.get(name)]
+    ends += view["outcome"].items()
+    parts = [
+        f'<p class="status" role="status">{markup(view["sentence"])}</p>\n',
+        f'<div class="keys"></div>\n<div class="picture">{picture}</div>\n',
+        f'<div><div class="step"></div>\n<h2>Steps</h2>\n<ol class="steps">\n{steps}</ol></div>\n',
+        f"<div class='end'><h2>All changes</h2>\n{table(_COLUMNS, changes) or '<p>none</p>'}",
+        f"<h2>End</h2>\n{table((), ends)}</div>\n",
+    ]
+    return "".join(parts)
 
 
-def _rows(changes: Iterable[Any]) -> list[list[str]]:
-    return [[each[name] for name in _COLUMNS] for each in changes]
+def _head(view: View) -> int:
+    return next((i for i, each in enumerate(view["timeline"]) if each["is_head"]), -1)
 
 
 def _cells(tag: str, texts: Iterable[str]) -> str:

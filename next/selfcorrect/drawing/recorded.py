@@ -1,7 +1,8 @@
 """Makes the views of a run that has ended from what it left; nothing in that is trusted."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final, cast
 
 from selfcorrect.drawing.picture import lay_out, paint
@@ -35,7 +36,8 @@ def views_of(output: Any, *, title: str, picture: Picture | None = None) -> list
     moments = [_moment(number, event) for number, event in enumerate([{}, *trail])]
     end = _end(title, run, moments, picture or _picture_of(events))
     visits, taken = Counter[str](), Counter[tuple[str, str]]()
-    views = []
+    views: list[View] = []
+    changes: list[ViewChange] = []
     for number, (event, moment) in enumerate(zip(events, moments, strict=True)):
         node = moment["node"]
         following = [each["node"] for each in moments[number + 1 : number + 2]]
@@ -43,7 +45,9 @@ def views_of(output: Any, *, title: str, picture: Picture | None = None) -> list
         taken[node, _text(event.get("next"))] += 1
         view = end.copy()
         view["timeline"] = [*moments[:number], {**moment, "is_head": True}, *moments[number + 1 :]]
-        view["detail"] = detail_of(event)
+        view["detail"] = detail = detail_of(event)
+        changes += detail["changes"]
+        view["changes"] = [*changes]
         view["picture"] = paint(end["picture"], visits, taken, [node], following)
         if following:
             view["status"], view["question"], view["outcome"] = "past", None, {}
@@ -52,12 +56,19 @@ def views_of(output: Any, *, title: str, picture: Picture | None = None) -> list
     return views
 
 
-def detail_of(event: JsonObject) -> Detail:
-    """Return what an event of a trail says, as it may be shown."""
+def detail_of(
+    event: JsonObject, pattern_of: Callable[[str], str | None] = lambda _: None
+) -> Detail:
+    """Return what an event of a trail says, as it may be shown.
+
+    Args:
+        event: The event.
+        pattern_of: The pattern of a rule, where the map is at hand.
+    """
     error = [*_list(event.get("error")), event.get("detail")]
     return Detail(
         changes=[_change(_object(each)) for each in _list(event.get("changes"))],
-        matches=[_match(_object(each)) for each in _list(event.get("findings"))],
+        matches=[_match(_object(each), pattern_of) for each in _list(event.get("findings"))],
         tried=[_texts(_object(each), _TRIED) for each in _list(event.get("tried"))],
         cost={_text(name): _number(item) for name, item in _object(event.get("cost")).items()},
         error="\n".join(filter(None, map(_text, error))),
@@ -68,7 +79,9 @@ def outcome_of(run: JsonObject) -> dict[str, str]:
     """Return the result, or the report with every attempt, as it may be shown."""
     failure = _object(run.get("failure"))
     outcome = {name: text for name, text in _texts(failure, _REPORT).items() if text}
-    outcome |= {"result": quote(run["result"], 1_000)} if "result" in run else {}
+    if "result" in run:
+        result = run["result"]
+        outcome["result"] = release(result) if isinstance(result, str) else quote(result, 1_000)
     for number, each in enumerate(map(_object, _list(failure.get("attempts"))), 1):
         shown = _texts(each, ("call", "outcome", "text"))
         outcome[f"attempt {number}"] = " · ".join(shown.values())
@@ -91,6 +104,7 @@ def _end(title: str, run: JsonObject, moments: list[Moment], picture: Picture) -
         picture=picture,
         timeline=moments,
         detail=None,
+        changes=[],
         state={},
         question=question if asked else None,
         outcome=outcome,
@@ -123,10 +137,29 @@ def _change(change: JsonObject) -> ViewChange:
     return cast("ViewChange", shown)
 
 
-def _match(finding: JsonObject) -> Match:
+def _match(finding: JsonObject, pattern_of: Callable[[str], str | None]) -> Match:
+    rule = _text(finding.get("rule"))
+    pattern = release(pattern_of(rule) or "", 1_000)
+    text = _text(finding.get("text") or finding.get("category"))
     ladder = [*map(_text, _list(finding.get("ladder")))]
-    part = _text(finding.get("text") or finding.get("category"))
-    return Match(rule=_text(finding.get("rule")), pattern="", parts=[(part, "")], ladder=ladder)
+    return Match(rule=rule, pattern=pattern, parts=_parts(text, pattern), ladder=ladder)
+
+
+def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
+    """Return a text in pieces: outside the match, in it, and in each of its named groups."""
+    from selfcorrect.strategy_map.patterns import compile_pattern
+
+    labels = [""] * len(text)
+    compiled = compile_pattern(pattern)
+    if pattern and (found := compiled.search(text)):
+        groups = {0: "match", **{number: name for name, number in compiled.groupindex.items()}}
+        spans = [(*found.span(number), name) for number, name in groups.items()]
+        # Of groups in one another the innermost shows.
+        for start, end, name in sorted(spans, key=lambda span: span[0] - span[1]):
+            if start >= 0:  # a group may have no part in the match
+                labels[start:end] = [name] * (end - start)
+    pieces = groupby(zip(labels, text, strict=True), key=lambda each: each[0])
+    return [("".join(letter for _, letter in piece), label) for label, piece in pieces]
 
 
 def _picture_of(events: Sequence[JsonObject]) -> Picture:

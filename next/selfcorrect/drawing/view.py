@@ -110,7 +110,7 @@ class Match(TypedDict):
     Attributes:
         rule: Its name.
         pattern: Its pattern; empty where it has none.
-        parts: The error's text in pieces: each with the name of the group that it is, `match` for
+        parts: The error's text in pieces: each before the name of the group that it is, `match` for
             the rest of the match, or an empty text.
         ladder: The strategies that it lists.
     """
@@ -142,6 +142,7 @@ class View(TypedDict):
         picture: The graph.
         timeline: All steps, oldest first.
         detail: What the step in front of the head did; None at the beginning.
+        changes: All changes up to the head.
         state: The state at the head, each key with its JSON as a text.
         question: What a person is asked: `id`, `question`, `options`; None where nobody is.
         outcome: The result or the report, as `{name: text}`; empty while the run goes on.
@@ -156,6 +157,7 @@ class View(TypedDict):
     picture: Picture
     timeline: list[Moment]
     detail: Detail | None
+    changes: list[ViewChange]
     state: dict[str, str]
     question: dict[str, Any] | None
     outcome: dict[str, str]

@@ -263,14 +263,9 @@ class Stepper:
         return text
 
     def _ipython_display_(self) -> None:
-        from IPython.display import HTML, display
+        from selfcorrect.notebook.widget import display_cell
 
-        try:
-            from selfcorrect.notebook.widget import display_cell
-
-            display_cell(self)
-        except ModuleNotFoundError:  # no widgets here
-            display(HTML(self._repr_html_()), metadata={})
+        display_cell(self)
 
     def _repr_html_(self) -> str:
         return self.snapshot()._repr_html_()
@@ -380,7 +375,7 @@ class Snapshot:
         self.view = view
 
     def _repr_html_(self) -> str:
-        from selfcorrect.drawing.still import still
+        from selfcorrect.drawing.html import still
 
         return still(self.view)
 

@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise, product
+from itertools import chain, pairwise, product
 from typing import Any, Final
 
 from langgraph.graph import END, START
 from langgraph.types import StateSnapshot
 
 from selfcorrect.drawing.picture import picture_of
-from selfcorrect.drawing.view import VERSION, Detail, Match, Moment, Picture, Status, View
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.drawing.recorded import detail_of, outcome_of
+from selfcorrect.drawing.view import VERSION, Detail, Moment, Picture, Status, View, ViewChange
+from selfcorrect.model import JsonDict
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.notebook.history import History, Point, state_of
 from selfcorrect.text import quote, release, text_of
@@ -90,7 +91,8 @@ def view_of(sight: Sight) -> View:
         "detail": _detail(sight),
         "state": {_shown(text_of(key)): quote(item, _MOST) for key, item in state.items()},
         "question": _question(now) if status == "waiting" else None,
-        "outcome": _outcome(state) if loop else {},
+        "outcome": outcome_of(state) if loop else {},
+        "changes": [*chain.from_iterable(map(_changes, sight.head.path))],
         "commands": _commands(sight, status),
         "problem": "",
     }
@@ -144,42 +146,25 @@ def _moments(sight: Sight) -> Iterator[Moment]:
 
 
 def _event(point: Point) -> JsonDict:
-    """Return what the node of a point wrote into the trail; empty where it wrote nothing."""
+    """Return what the node of a point wrote into the trail, or a person into the state."""
+    if point.kind == "edit":
+        return {"changes": _edits(point)}
     events = _dicts(state_of(point.snapshot).get("trail"))
     return events[-1] if events and (events[-1].get("node"),) == point.nodes else {}
 
 
+def _changes(point: Point) -> list[ViewChange]:
+    return detail_of(_event(point))["changes"]
+
+
 def _detail(sight: Sight) -> Detail | None:
-    head, loop, event = sight.head, loop_of(sight.graph), _event(sight.head)
-    if head.parent is None and sight.status != "error":
+    if sight.head.parent is None and sight.status != "error":
         return None
-    changes = _edits(head) if head.kind == "edit" else _dicts(event.get("changes"))
-    (cost,) = _dicts([event.get("cost")]) or [{}]
-    findings = _dicts(state_of(sight.now).get("findings")) if loop else []
-    rule_of: Any = loop.context.map.rule if loop else None
-    return {
-        "changes": [
-            {
-                "place": _shown(each.get("path", "")),
-                "before": quote(each["before"], _MOST) if "before" in each else "",
-                "after": quote(each["after"], _MOST) if "after" in each else "",
-                "safety": _shown(each.get("safety", "")),
-                "strategy": _shown(each.get("strategy", "")),
-                "rule": _shown(each.get("rule", "")),
-            }
-            for each in changes
-        ],
-        "matches": [
-            _match(each, rule_of(_shown(each.get("rule", ""))).match or "")
-            for each in findings
-            if "ladder" in each
-        ],
-        "tried": [
-            {key: _shown(item) for key, item in each.items()} for each in _dicts(event.get("tried"))
-        ],
-        "cost": {key: float(item) for key, item in cost.items() if isinstance(item, int | float)},
-        "error": sight.error if sight.status == "error" else "",
-    }
+    loop = loop_of(sight.graph)
+    found = _dicts(state_of(sight.now).get("findings")) if loop else []
+    event = {**_event(sight.head), "findings": [each for each in found if "ladder" in each]}
+    detail = detail_of(event, lambda key: loop.context.map.rule(key).match if loop else None)
+    return {**detail, "error": sight.error if sight.status == "error" else ""}
 
 
 def _edits(head: Point) -> list[JsonDict]:
@@ -202,33 +187,6 @@ def _edits(head: Point) -> list[JsonDict]:
     ]
 
 
-def _match(finding: JsonObject, pattern: str) -> Match:
-    ladder = finding["ladder"] if isinstance(finding["ladder"], list) else []
-    return {
-        "rule": _shown(finding.get("rule") or ""),
-        "pattern": release(pattern, _MOST),
-        "parts": _parts(_shown(finding.get("text", "")), pattern),
-        "ladder": [*map(_shown, ladder)],
-    }
-
-
-def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
-    """Return a text in pieces: outside the match, in it, and in each of its named groups."""
-    from selfcorrect.strategy_map.patterns import compile_pattern
-
-    labels = [""] * len(text)
-    compiled = compile_pattern(pattern)
-    if pattern and (found := compiled.search(text)):
-        groups = {0: "match", **{number: name for name, number in compiled.groupindex.items()}}
-        spans = [(*found.span(number), name) for number, name in groups.items()]
-        # Of groups in one another the innermost shows.
-        for start, end, name in sorted(spans, key=lambda span: span[0] - span[1]):
-            if start >= 0:  # a group may have no part in the match
-                labels[start:end] = [name] * (end - start)
-    pieces = groupby(zip(labels, text, strict=True), key=lambda each: each[0])
-    return [("".join(letter for _, letter in piece), label) for label, piece in pieces]
-
-
 def _question(now: StateSnapshot) -> JsonDict:
     first = now.interrupts[0]
     asked = first.value if isinstance(first.value, Mapping) else {"question": first.value}
@@ -238,12 +196,6 @@ def _question(now: StateSnapshot) -> JsonDict:
         "question": _shown(asked.get("question", asked)),
         "options": [quote(each, _MOST) for each in options] if isinstance(options, list) else [],
     }
-
-
-def _outcome(state: JsonObject) -> dict[str, str]:
-    if isinstance(failure := state.get("failure"), Mapping):
-        return {_shown(key): _shown(item) for key, item in failure.items() if item}
-    return {"result": _shown(state["result"])} if "result" in state else {}
 
 
 def _commands(sight: Sight, status: Status) -> list[str]:

@@ -4,17 +4,17 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from contextvars import copy_context
+from importlib import import_module
 from importlib.resources import files
 from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from selfcorrect.drawing.html import static
-from selfcorrect.drawing.still import still
+from selfcorrect.drawing.html import brief, static, still
+from selfcorrect.drawing.svg import draw
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, SelfCorrectError
-from selfcorrect.notebook.cell import draw_cell
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.text import release, text_of
 
@@ -28,22 +28,19 @@ OFTEN: Final = 0.1
 def display_cell(stepper: "Stepper") -> None:
     """Display a live cell, and below it a copy for whoever opens the notebook without a kernel.
 
-    The copy hides where the cell lives.
-
-    Raises:
-        ModuleNotFoundError: Without anywidget.
+    The copy hides where the cell lives. Without anywidget it is all that is shown.
     """
-    from IPython.display import HTML, display
-
+    shown: Any = import_module("IPython.display")
     name = f"selfcorrect-copy-{uuid4().hex[:8]}"
 
-    def copy(view: View) -> HTML:
-        return HTML(f'<div class="{name}">{still(view)}</div>')
+    def copy(view: View) -> Any:
+        return shown.HTML(f'<div class="{name}">{still(view)}</div>')
 
     view = stepper.view()
-    widget = _widget(name, _shown(stepper, view))
-    display(widget)
-    handle = display(copy(view), display_id=True)
+    widget = _widget(copy=name, svg=draw(view["picture"]), view=_shown(stepper, view))
+    if widget is not None:
+        shown.display(widget)
+    handle = shown.display(copy(view), display_id=True)
     last, turn = 0.0, Lock()
 
     def paint(problem: str = "") -> None:
@@ -66,21 +63,25 @@ def display_cell(stepper: "Stepper") -> None:
         with nullcontext() if message.get("act") == "pause" else turn:
             _obey(stepper, message, widget.send, paint)
 
-    stepper.listen(paint)
-    widget.on_msg(take)
+    if widget is not None:
+        stepper.listen(paint)
+        widget.on_msg(take)
 
 
 def _shown(stepper: "Stepper", view: View) -> dict[str, Any]:
     """Return what the page needs to know of a view."""
     head = next((each["id"] for each in view["timeline"] if each["is_head"]), "")
-    told = {key: view[key] for key in ("status", "sentence", "problem")}  # type: ignore[literal-required]
-    return {**told, "head": head, "html": draw_cell(view, _args(stepper))}
+    nodes = view["picture"]["nodes"]
+    at_repair = any(each["id"] == "repair" and each["mark"] == "next" for each in nodes)
+    return {**brief(view), "head": head, "args": _args(stepper), "at_repair": at_repair}
 
 
 def _args(stepper: "Stepper") -> str:
     """Return the arguments that an edit begins with; empty where they may not be shown whole."""
     current = loop_of(stepper.graph) and stepper.values.get("current")
-    text = json.dumps((current or {}).get("args") or {}, ensure_ascii=False, indent=1, default=text_of)
+    text = json.dumps(
+        (current or {}).get("args") or {}, ensure_ascii=False, indent=1, default=text_of
+    )
     return text if current and release(text, 10_000) == text else ""
 
 
@@ -170,16 +171,20 @@ def _export(stepper: "Stepper", form: str) -> dict[str, str]:
     return {"name": f"run.{form}", "mime": mime, "text": text()}
 
 
-def _widget(name: str, view: dict[str, Any]) -> Any:
-    import anywidget
-    import traitlets
+def _widget(**values: Any) -> Any:
+    try:
+        import anywidget
+        import traitlets
+    except ModuleNotFoundError:
+        return None
 
     class StepperWidget(anywidget.AnyWidget):
         """What the module in the page reads."""
 
-        _esm = (files("selfcorrect.notebook") / "static" / "widget.js").read_text("utf-8")
+        _esm = static("paint.js") + (files(__package__) / "static" / "widget.js").read_text("utf-8")
         _css = static("style.css")
         copy = traitlets.Unicode().tag(sync=True)
+        svg = traitlets.Unicode().tag(sync=True)
         view = traitlets.Dict().tag(sync=True)
 
-    return StepperWidget(copy=name, view=view)
+    return StepperWidget(**values)

@@ -1,126 +1,179 @@
-// Shows the cell that Python drew, and sends back what a person does. It decides nothing, and every
-// text in `html` was escaped where it was drawn.
+// The live cell: paints what Python tells, and sends back what a person does. It decides nothing.
 
-const KEYS = {
-  n: "step", ArrowRight: "step", r: "run", p: "pause", b: "back", ArrowLeft: "back", R: "restart",
-  ".": "break", e: "edit", a: "answer", x: "export", "?": "help",
+const BUTTONS = [
+  ["step", "Step", "n", "Run the next node"],
+  ["run", "Run", "r", "Run to a breakpoint, a question, an error, or the end"],
+  ["pause", "Pause", "p", "Stop before the next node"],
+  ["back", "Back", "b", "Look at the state before; what tools have done stays done"],
+  ["restart", "Restart", "R", "Look at the beginning; what tools have done stays done"],
+];
+const HELP = [
+  ...BUTTONS.map(([, , key, hint]) => [key, hint]),
+  ["→ ←", "Step and back"],
+  [".", "Stop before the node that is next; Enter on a node does it there"],
+  ["e", "Edit the state: a new branch; Ctrl+Enter sends it"],
+  ["a", "Answer a question"],
+  ["x", "Export"],
+  ["Esc", "Close a form"],
+];
+const KEYS = { ArrowRight: "step", ArrowLeft: "back", ".": "break" };
+for (const [name, , key] of BUTTONS) KEYS[key] = name;
+const FORMS = { e: "edit", a: "answer", x: "export", "?": "help" };
+const FIELDS = {
+  edit: [["args", "Arguments"], ["strategy", "Strategy"], ["options", "Its options"], ["values", "Keys of the state"]],
+  answer: [["answer", "Answer"]],
 };
-const FORMS = ["edit", "answer", "export", "help", "state"];
-
-function nameOf(element) {
-  const { act, node, id, form } = element.dataset;
-  return [element.tagName, act, node, id, form, element.name].join(" ");
-}
-
-function inputs(root) {
-  return [...root.querySelectorAll("input, textarea, select")];
-}
 
 function render({ model, el }) {
-  const root = document.createElement("div");
-  root.className = "selfcorrect";
-  root.tabIndex = 0;
-  root.setAttribute("role", "group");
-  root.setAttribute("aria-label", "Stepper");
-  const status = document.createElement("p");
-  status.className = "status";
-  status.setAttribute("role", "status");
-  const problem = document.createElement("p");
-  problem.className = "problem";
-  problem.setAttribute("role", "alert");
-  const cell = document.createElement("div");
-  root.append(status, problem, cell);
-  el.append(root);
-  // The copy below is for whoever opens the notebook without a kernel.
-  const hidden = document.createElement("style");
-  hidden.textContent = `.${model.get("copy")} { display: none }`;
-  el.append(hidden);
-  let head = "";
-
-  const say = (where, text) => { if (where.textContent !== text) where.textContent = text; };
-  const form = (name) => cell.querySelector(`details[data-form="${name}"]`);
-
-  function paint() {
-    const view = model.get("view");
-    const focused = root.contains(document.activeElement) ? nameOf(document.activeElement) : "";
-    const isSame = view.head === head;
-    const drafts = isSame ? new Map(inputs(cell).map((each) => [nameOf(each), each.value])) : new Map();
-    const open = isSame ? FORMS.filter((name) => form(name)?.open) : [];
-    head = view.head;
-    cell.innerHTML = view.html;
-    for (const node of cell.querySelectorAll("[data-node]")) {
-      node.setAttribute("tabindex", "0");
-      node.setAttribute("role", "button");
-      node.dataset.act = "break";
-      node.setAttribute("aria-label", node.querySelector("title").textContent);
+  const root = make("div", null, el, { class: "selfcorrect", tabindex: 0, role: "group", "aria-label": "Stepper" });
+  const title = make("h2", "", root);
+  const status = make("p", "", root, { class: "status", role: "status" });
+  const problem = make("p", "", root, { class: "problem", role: "alert" });
+  const bar = make("div", null, root, { class: "keys", role: "toolbar", "aria-label": "Commands" });
+  const buttons = {};
+  for (const [name, label, key, hint] of BUTTONS) {
+    const attributes = { title: `${hint} (${key})`, "aria-keyshortcuts": key === "R" ? "Shift+R" : key };
+    buttons[name] = button(label, bar, () => send({ act: name }), attributes);
+  }
+  const question = make("p", "", null, { class: "question" });
+  const choices = make("div", null, null, { class: "keys" });
+  const forms = {};
+  for (const name of Object.values(FORMS)) {
+    const found = forms[name] = make("details", null, root, { "data-form": name });
+    make("summary", name[0].toUpperCase() + name.slice(1), found);
+    const form = make("form", null, found);
+    if (name === "answer") form.append(question, choices);
+    for (const [field, label] of FIELDS[name] ?? []) {
+      make("textarea", null, make("label", label, form), { name: field, rows: field === "args" ? 6 : 1 });
     }
-    for (const name of open) if (form(name)) form(name).open = true;
-    for (const each of inputs(cell)) if (drafts.has(nameOf(each))) each.value = drafts.get(nameOf(each));
+    if (FIELDS[name]) make("button", "Send", form);
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      submit(name);
+    };
+  }
+  for (const form of ["html", "svg", "json", "mermaid"]) {
+    button(form, forms.export, () => send({ act: "export", value: form }));
+  }
+  table("", HELP, forms.help);
+  const body = make("div", null, root, { class: "body" });
+  const picture = make("div", null, body, { class: "picture" });
+  const step = make("div", null, body, { class: "step" });
+  const steps = make("ol", null, root, { class: "steps", "aria-label": "Steps" });
+  // The copy below is for whoever opens the notebook without a kernel.
+  make("style", `.${model.get("copy")} { display: none }`, el);
+  const drawn = new DOMParser().parseFromString(model.get("svg"), "image/svg+xml");
+  picture.append(document.importNode(drawn.documentElement, true));
+  const nodes = [...picture.querySelectorAll(".node")];
+  for (const [name, value] of Object.entries({ tabindex: 0, role: "button" })) {
+    nodes.forEach((node) => node.setAttribute(name, value));
+  }
+  nodes.forEach((node, i) => {
+    node.dataset.node = model.get("view").picture.nodes[i].id;
+    node.onclick = () => send({ act: "break", node: node.dataset.node });
+  });
+  let head = null;
+
+  function show() {
+    const view = model.get("view");
+    if (view.head !== head) {
+      for (const [name] of FIELDS.edit) field(name).value = "";
+      field("args").value = view.args;
+      field("answer").value = "";
+    }
+    head = view.head;
+    const fields = { args: view.args, strategy: view.at_repair, options: view.at_repair };
+    for (const [name, isOpen] of Object.entries(fields)) field(name).parentElement.hidden = !isOpen;
     root.dataset.status = view.status;
+    say(title, view.title);
     say(status, view.sentence);
     say(problem, view.problem);
     problem.hidden = !view.problem;
-    if (focused && !root.contains(document.activeElement)) {
-      const again = [...cell.querySelectorAll("*")].find((each) => nameOf(each) === focused && !each.disabled);
-      (again || root).focus({ preventScroll: true });
+    for (const [name] of BUTTONS) buttons[name].disabled = !view.commands.includes(name);
+    ask(view.question);
+    paint(picture, view.picture);
+    nodes.forEach((node) => node.setAttribute("aria-label", node.querySelector("title").textContent));
+    tell(view, step);
+    list(view.timeline);
+  }
+
+  function say(where, text) {
+    if (where.textContent !== text) where.textContent = text;
+  }
+
+  function field(name) {
+    return root.querySelector(`textarea[name="${name}"]`);
+  }
+
+  function ask(asked) {
+    forms.answer.hidden = !asked;
+    if (!asked || question.textContent === asked.question) return;
+    forms.answer.open = true;
+    question.textContent = asked.question;
+    choices.replaceChildren();
+    asked.options.forEach((text, i) => button(text, choices, () => send({ act: "choose", value: i })));
+    for (const word of ["approve", "reject"]) button(word, choices, () => send({ act: "decide", value: word }));
+  }
+
+  function list(timeline) {
+    const focused = [...steps.children].findIndex((item) => item.contains(document.activeElement));
+    const longest = Math.max(...timeline.map((each) => each.seconds)) || 1;
+    steps.replaceChildren();
+    for (const each of timeline) {
+      const left = each.is_left ? ", on a branch that was left" : "";
+      const text = `${each.node || each.kind} → ${each.outcome}${each.seconds ? ` (${each.seconds.toPrecision(3)} s)` : ""}${left}`;
+      const item = button(text, make("li", null, steps), () => send({ act: "goto", id: each.id }));
+      item.className = each.kind + (each.is_left ? " left" : "");
+      item.style.setProperty("--long", each.seconds / longest);
+      if (each.is_head) item.setAttribute("aria-current", "step");
     }
+    if (focused >= 0) (steps.children[focused]?.firstChild ?? root).focus({ preventScroll: true });
   }
 
   function send(command) {
-    if (model.comm_live === false) {
-      root.dataset.status = "detached";
-      say(status, "The kernel is gone. Run the cell again.");
-      return;
-    }
-    model.send(command);
+    if (model.comm_live === false) return say(status, "The kernel is gone. Run the cell again.");
+    return model.send(command);
   }
 
-  function act(name, element) {
-    if (FORMS.includes(name)) {
-      const found = form(name);
-      if (!found) return;
-      found.open = !found.open || name === "edit" || name === "answer";
-      (found.open ? found.querySelector("input, textarea, select, button") || root : root).focus();
-      return;
-    }
-    const button = cell.querySelector(`button[data-act="${name}"]`);
-    // What is pressed while a node runs waits for its end.
-    if (!element && button?.disabled && model.get("view").status !== "running") return;
-    send({ act: name, ...(element ? { id: element.dataset.id, node: element.dataset.node, value: element.dataset.value } : {}) });
+  function submit(name) {
+    const values = Object.fromEntries(FIELDS[name].map(([each]) => [each, field(each).value]));
+    send({ act: name, values });
   }
 
-  function submit(found) {
-    const values = Object.fromEntries(inputs(found).map((each) => [each.name, each.value]));
-    send({ act: found.dataset.form, values });
+  function open(name) {
+    const found = forms[name];
+    if (found.hidden) return;
+    found.open = !found.open || name in FIELDS;
+    const first = [...found.querySelectorAll("textarea, button")].find((each) => each.checkVisibility());
+    (found.open && first ? first : root).focus();
   }
 
-  root.addEventListener("click", (event) => {
-    const element = event.target.closest("[data-act]");
-    if (element && root.contains(element)) act(element.dataset.act, element);
-  });
-  root.addEventListener("submit", (event) => {
-    event.preventDefault();
-    submit(event.target.closest("[data-form]"));
-  });
   root.addEventListener("keydown", (event) => {
-    const field = event.target.closest("input, textarea, select");
     const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
-    // The page's own keys add cells, or delete them; those with Ctrl are left to it.
+    const form = event.target.closest("details[data-form]");
+    const isTyping = event.target.tagName === "TEXTAREA";
+    // The notebook's own keys add cells and delete them; those with Ctrl are left to it.
     if (isPlain) event.stopPropagation();
-    const opened = event.target.closest("details[data-form]");
-    if (event.key === "Escape" && opened) {
-      opened.open = false;
+    if (event.key === "Escape" && form) {
+      form.open = false;
       root.focus();
-    } else if (event.key === "Enter" && event.ctrlKey && field) {
+    } else if (event.key === "Enter" && event.ctrlKey && isTyping) {
       event.preventDefault();
       event.stopPropagation();
-      submit(field.closest("[data-form]"));
-    } else if (isPlain && !field && ["Enter", " "].includes(event.key) && event.target.dataset.node) {
+      submit(form.dataset.form);
+    } else if (!isPlain || isTyping) {
+      return;
+    } else if ((event.key === "Enter" || event.key === " ") && event.target.dataset.node) {
       event.preventDefault();
-      act("break", event.target);
-    } else if (isPlain && !field && KEYS[event.key]) {
+      event.target.onclick();
+    } else if (FORMS[event.key]) {
       event.preventDefault();
-      act(KEYS[event.key]);
+      open(FORMS[event.key]);
+    } else if (KEYS[event.key]) {
+      event.preventDefault();
+      // What is pressed while a node runs waits for its end.
+      const isClosed = buttons[KEYS[event.key]]?.disabled && root.dataset.status !== "running";
+      if (!isClosed) send({ act: KEYS[event.key] });
     }
   });
   // Notebook 7 takes its keys before they get here; it leaves alone what asks for that.
@@ -131,17 +184,14 @@ function render({ model, el }) {
   };
   window.addEventListener("keydown", guard, true);
 
-  function save({ name, mime, text }) {
-    const link = document.createElement("a");
+  model.on("change:view", show);
+  model.on("msg:custom", ({ name, mime, text }) => {
+    const link = make("a", null, null, { download: name });
     link.href = URL.createObjectURL(new Blob([text], { type: mime }));
-    link.download = name;
     link.click();
     URL.revokeObjectURL(link.href);
-  }
-
-  model.on("change:view", paint);
-  model.on("msg:custom", (message) => { if (message.text !== undefined) save(message); });
-  paint();
+  });
+  show();
   return () => window.removeEventListener("keydown", guard, true);
 }
 
