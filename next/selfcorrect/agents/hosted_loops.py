@@ -89,10 +89,6 @@ class HostedLoops:
             graph = self._graphs[id(loop)] = compile_loop(asking)
         return graph
 
-    def loop_for(self, request: ToolCallRequest, *, is_async: bool) -> Loop:
-        """Return the loop for one call, whose runtime names the tools of the agent."""
-        return self.loop_with(_tools_of(request), is_async=is_async)
-
     def lasting_scope(self, runtime: Any, config: JsonObject) -> str | None:
         """Return the scope that outlives the run: the host's own, or the thread; else None."""
         scope = self._scope(runtime) if callable(self._scope) else self._scope
@@ -129,7 +125,8 @@ class HostedLoops:
         context = self._loop.context
         specs = filter(is_usable, (spec_of(tool, is_async=is_async) for tool in tools))
         found = collect_tools(specs, {**self._effects, **context.map.effects})
-        return replace(self._loop, context=replace(context, tools=found, answer=_answer))
+        hosted = replace(context, tools=found, answer=_answer, is_async=is_async)
+        return replace(self._loop, context=hosted)
 
 
 def _with_model(options: Options) -> Options:
@@ -154,7 +151,8 @@ def _ask(question: JsonObject) -> Any:
     return answer
 
 
-def _tools_of(request: ToolCallRequest) -> list[BaseTool]:
+def tools_of(request: ToolCallRequest) -> list[BaseTool]:
+    """Return the tools of the agent that makes a call."""
     tools, own = request.runtime.tools, request.tool
     if own is None or any(each is own for each in tools):
         return tools

@@ -120,12 +120,8 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Ask until the turn may stand; return it with its calls readable and repaired."""
-
-        async def ask(asked: ModelRequest[Any]) -> ModelResponse[Any]:
-            return handler(asked)
-
         run = self._run_of(request)
-        return run_sync(take_turn(request, ask, run, self._loops, is_async=False))
+        return run_sync(take_turn(request, handler, run, self._loops, is_async=False))
 
     async def awrap_model_call(
         self,

@@ -1,6 +1,6 @@
 """What the model is asked, and what came back: a valid thread out, strictly read calls in."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -17,9 +17,11 @@ from selfcorrect.agents.thread import valid_thread
 from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.models.attempts import ask_until_answered
+from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import is_forbidden
 
-Ask: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+Ask: TypeAlias = Callable[[ModelRequest[Any]], Any]
+"""Asks the model; in async code it gives an awaitable."""
 
 
 def prepare(
@@ -63,7 +65,7 @@ async def ask_model(
             account.begin_turn()
             counted = True
             try:
-                answer = await ask(request)
+                answer: ModelResponse[Any] = await value_of(ask(request))
             except Exception as error:
                 answer = response_in(error, request)
             account.add_tokens(request.messages, answer.result)

@@ -11,14 +11,14 @@ from langgraph.types import Command
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.answers import ACCOUNT, last_turn, own_message
 from selfcorrect.agents.ending import may_end, why_over
-from selfcorrect.agents.hosted_loops import HostedLoops
+from selfcorrect.agents.hosted_loops import HostedLoops, tools_of
 from selfcorrect.agents.text_calls import UNREAD
 from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import ToolRun
 from selfcorrect.agents.turn import TURN, Turn, beside_calls
 from selfcorrect.graph import AGAIN
 from selfcorrect.model import JsonDict, JsonObject
-from selfcorrect.walk import awalk, walk
+from selfcorrect.walk import walk_hosted
 
 
 async def run_call(
@@ -45,7 +45,7 @@ async def run_call(
     with run.hosted():
         graph, config = run.graph, request.runtime.config
         if graph is None:
-            run.out = await awalk(run.loop, run.given) if is_async else walk(run.loop, run.given)
+            run.out = await walk_hosted(run.loop, run.given)
         elif is_async:
             run.out = await graph.ainvoke(run.given, config)
         else:
@@ -80,7 +80,7 @@ def _start(
     elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
         # Somebody has lost what is known of the call: it must not run with its defaults.
         start["call"]["args"] = "(unreadable)"
-    loop = loops.loop_for(request, is_async=is_async)
+    loop = loops.loop_with(tools_of(request), is_async=is_async)
     if request.runtime.config.get("configurable", {}).get(AGAIN):
         loop = replace(loop, context=replace(loop.context, again=True))
     agent_run: AgentRun | None = state.get(RUN)

@@ -16,7 +16,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from selfcorrect.agents.answers import chain_of, error_of, own_message, value_in
-from selfcorrect.agents.tool_copy import LISTENER, copy_tool
+from selfcorrect.agents.tool_copy import LISTENER, Listener, copy_tool
+from selfcorrect.context import run_sync
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import (
     CorrectionFailed,
@@ -25,6 +26,7 @@ from selfcorrect.errors import (
     ToolReportedError,
 )
 from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.models.port import value_of
 from selfcorrect.nodes.execution import EXECUTION
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop
@@ -36,7 +38,7 @@ _DECLARED: Final = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 
 
 @dataclass(eq=False, slots=True)
-class ToolRun:
+class ToolRun(Listener):
     """One call: what the loop is given, and what LangChain answered.
 
     Attributes:
@@ -213,15 +215,13 @@ def spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     # LangChain would answer with a message that does not show whether the tool ran.
     check = spec.bind or dict
 
-    def call(**args: Any) -> Any:
-        check(deepcopy(args))
-        with _current() as run:
-            return run.take(run.start(copy, args))
-
     async def acall(**args: Any) -> Any:
         check(deepcopy(args))
         with _current() as run:
-            return run.take(await run.start(copy, args))
+            return run.take(await value_of(run.start(copy, args)))
+
+    def call(**args: Any) -> Any:
+        return run_sync(acall(**args))
 
     # A tool that is only async is refused by the loop where the agent is sync.
     is_coroutine = is_async or iscoroutinefunction(spec.call)
