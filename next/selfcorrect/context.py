@@ -33,6 +33,7 @@ from selfcorrect.model import (
     JsonObject,
     Safety,
     call_of,
+    frozen,
     name_place,
 )
 from selfcorrect.models.port import Spending
@@ -94,7 +95,7 @@ class Live:
     errors: list[Exception] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunContext:
     """The parts of a graph, and how the run is hosted.
 

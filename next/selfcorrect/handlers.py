@@ -19,6 +19,7 @@ from selfcorrect.model import (
     Repair,
     Result,
     Safety,
+    frozen,
 )
 from selfcorrect.models.port import value_of
 from selfcorrect.pointer import ARGS
@@ -33,7 +34,7 @@ RUNG: Final = "on-error"
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InvalidArgs:
     """The arguments do not fit the schema, or cannot be read.
 
@@ -48,7 +49,7 @@ class InvalidArgs:
     schema: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeserializationError:
     """The arguments fit the schema, but not the tool's own types; or a fixer's answer is no JSON.
 
@@ -63,7 +64,7 @@ class DeserializationError:
     cause: BaseException | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExecutionError:
     """The tool ran and failed."""
 
@@ -122,7 +123,7 @@ DEFAULTS: Final[dict[str, OnError]] = {}
 """The handler of tools and graphs that have none, if there is one; one for the process."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskHandler:
     """The rung of a handler: asks it, and calls the fixer that it names."""
 

@@ -1,13 +1,13 @@
 """What a strategy sees, and what can be swapped: a node, a ledger, a clock."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
 from selfcorrect.effects.again import Record, Verdict
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import LimitReachedError
-from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject
+from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject, frozen
 from selfcorrect.models.port import ModelPort, Spending
 from selfcorrect.names import same_words
 from selfcorrect.schema.slot import Slot
@@ -36,7 +36,7 @@ class OfferedTool(Protocol):
     def slot(self) -> Slot: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepairContext:
     """What a strategy sees beside the call and its diagnosis.
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, Final
 
 from selfcorrect.effects.outcome import Outcome
-from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.text import release
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailureReport:
     """Why a run ended without a result, and what can be done.
 

@@ -5,10 +5,10 @@ it, outcome by outcome.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.model import frozen
 
 END: Final = "__end__"
 """LangGraph's own name for the end of a graph."""
@@ -39,7 +39,7 @@ ROUTES: Final[Mapping[str, Mapping[str, str]]] = {
 Routes: TypeAlias = dict[str, dict[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """The routes of one graph, own nodes included.
 

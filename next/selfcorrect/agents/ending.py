@@ -1,12 +1,12 @@
 """May this be the end of the run? Asked when no tool is called, and nobody else is asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Final
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from selfcorrect.model import frozen
 from selfcorrect.text import quote
 
 SOURCE: Final = "lc_source"
@@ -40,7 +40,7 @@ _ENDS: Final = ("terminal_kind", "rejected")
 """Reasons of reports that end the run."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Objection:
     """Why the run does not end here.
 

@@ -6,17 +6,15 @@ Loads no LangChain; its messages have a form of their own in `langchain_form`.
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from selfcorrect.agents.characters import without_half_characters
 from selfcorrect.agents.pairing import Entry
-from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.reading.call_object import strict_json
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadCall:
     """A call as a message holds it.
 
@@ -35,7 +33,7 @@ class ThreadCall:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unit:
     """What stands or falls together.
 
@@ -61,7 +59,7 @@ class Unit:
         return tuple(call.id for call in self.calls) or self.answers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProviderForm:
     """Where an API writes the calls and the answers of a thread.
 
@@ -301,3 +299,15 @@ GEMINI: Final = ProviderForm(
     lambda name, text: {"functionResponse": {"name": name, "response": {"error": text}}},
     needs_id=False,
 )
+
+
+def without_half_characters(value: JSON) -> JSON:
+    """Return the value with halves of characters replaced; two that belong together are joined."""
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        items = value.items()
+        return {without_half_characters(key): without_half_characters(each) for key, each in items}
+    return [*map(without_half_characters, value)] if isinstance(value, list) else value

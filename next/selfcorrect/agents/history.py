@@ -5,7 +5,7 @@ decides which answer stands behind which call, and the form puts the units toget
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -20,7 +20,7 @@ from selfcorrect.agents.forms import (
     object_of,
 )
 from selfcorrect.agents.pairing import LOST, MALFORMED, Step, pair
-from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety
+from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety, frozen
 from selfcorrect.reading.call_object import is_cut
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Form: TypeAlias = "ProviderForm | LangChainForm"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValidThread:
     """A thread that every provider of its form takes.
 

@@ -6,8 +6,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.agents.calls import calls_of, with_calls
-from selfcorrect.agents.characters import without_half_characters
-from selfcorrect.agents.forms import ThreadCall, Unit
+from selfcorrect.agents.forms import ThreadCall, Unit, without_half_characters
 from selfcorrect.model import JSON
 
 _SENT: Final = frozenset(

@@ -23,10 +23,10 @@ from selfcorrect.agents.ending import (
     why_over,
 )
 from selfcorrect.agents.hosted_loops import HostedLoops
-from selfcorrect.agents.known_answers import with_known_answers
 from selfcorrect.agents.mend import mend_calls
 from selfcorrect.agents.model_call import Ask, ask_model, prepare
 from selfcorrect.agents.text_calls import Start, may_hold_call, read_text_calls, stop_reason
+from selfcorrect.agents.thread import with_known_answers
 from selfcorrect.agents.turn import (
     TURN,
     Turn,

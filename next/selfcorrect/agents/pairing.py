@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Final, TypeAlias
+
+from selfcorrect.model import frozen
 
 _LONGEST: Final = 40
 LOST: Final = "The answer to this call is missing. Nobody knows whether the call was made."
@@ -17,7 +18,7 @@ Entry: TypeAlias = tuple[str, ...] | str | None
 call that it answers; or None, if it neither calls nor answers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One message of a valid thread.
 

@@ -10,7 +10,6 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCal
 
 from selfcorrect.agents.ending import SOURCE
 from selfcorrect.agents.history import stop_reason_of
-from selfcorrect.agents.quotation import is_quoted
 from selfcorrect.context import RunContext
 from selfcorrect.model import JSON, Call, JsonDict
 from selfcorrect.names import letters, same_words
@@ -18,6 +17,12 @@ from selfcorrect.nodes.plan import is_forbidden
 
 if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen
+
+
+from collections.abc import Iterator, Mapping
+
+from selfcorrect.names import words
+from selfcorrect.reading.text_call import TextCall
 
 TOOL_CHOICE: Final = "tool_choice"
 """Where the metadata of a turn says that no call was allowed in it."""
@@ -146,3 +151,46 @@ def _without_text(turn: AIMessage, around: str) -> str | list[Any]:
         return around
     kept = [each for each in turn.content if isinstance(each, dict) and each.get("type") != "text"]
     return [*kept, {"type": "text", "text": around}] if around else kept
+
+
+def is_quoted(calls: Iterable[TextCall], messages: Sequence[AnyMessage]) -> bool:
+    """Say whether one of these calls is a quotation: a page may hold one, and must not make it.
+
+    Whatever its form, a call is one where what a tool answered names its tool and one of its
+    values. The user speaks of tools and values too, so what the user wrote must also have the form
+    of a call.
+    """
+    said = [
+        (_fold(each.text), _FORM if isinstance(each, HumanMessage) else "")
+        for each in messages
+        if isinstance(each, ToolMessage | HumanMessage)
+    ]
+    return any(_stands_in(call, text, form) for call in calls for text, form in said)
+
+
+_FORM: Final = r"['\"`]?\s*(?:[({<>]|[,:]?\s*['\"]?(?:arguments|args|parameters|params|input)\b)"
+"""What follows the name of a tool in a call, be it markup, JSON or code."""
+_APART: Final = re.compile(r"[\W_]+")
+
+
+def _stands_in(call: TextCall, text: str, form: str) -> bool:
+    name = r"[\W_]*".join(map(re.escape, words(call.name)))
+    if re.search(rf"(?<![^\W_]){name}(?![^\W_]){form}", text) is None:
+        return False
+    squeezed = _APART.sub("", text)
+    written = _leaves([call.arguments, *call.positional])
+    values = {_APART.sub("", _fold(each)) for each in written} - {""}
+    return not values or any(each in squeezed for each in values)
+
+
+def _leaves(value: JSON) -> Iterator[str]:
+    """Yield what is written in arguments."""
+    if isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(each)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _fold(text: str) -> str:
+    return normalize("NFKC", text).casefold()

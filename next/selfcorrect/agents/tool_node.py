@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Final, Literal, Unpack, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
@@ -24,7 +23,7 @@ from selfcorrect.agents.thread import answer_to, find_answers, open_calls
 from selfcorrect.agents.tool_call import run_call
 from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
 from selfcorrect.context import run_sync
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.setup import Options
 
 _Kind = Literal["list", "dict", "tool_calls"]
@@ -193,7 +192,7 @@ def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tool
     return "tools" if open_calls(_messages_in(state, messages_key)) else "__end__"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _NodeTurn:
     """One run of the node.
 

@@ -7,7 +7,6 @@ import runpy
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from selfcorrect.context import run_sync
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import MapError
-from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict
+from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, frozen
 from selfcorrect.models.port import ModelPort, Spending
 from selfcorrect.names import LONGEST, is_plain
 from selfcorrect.strategy_map.lint import lint
@@ -28,7 +27,7 @@ from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import bound, release, text_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RecordedError:
     """An error of a recorded call.
 

@@ -4,10 +4,9 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, frozen
 
 _DEPTH: Final = 8
 _MOST: Final = 20
@@ -15,7 +14,7 @@ _LITERAL: Final = 8_000
 """Characters of a Python literal that are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """One entry of a body: what is wrong, its code, and the keys of its place."""
 
@@ -24,7 +23,7 @@ class Fault:
     place: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Body:
     """What stands in the body of a text.
 

@@ -7,13 +7,13 @@ import errno
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from selfcorrect.diagnosis.body import Body, Fault, body_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
 from selfcorrect.diagnosis.parameters import MARK, Blame, Masked, Places, blame, mask, places_of
-from selfcorrect.model import JSON, RETRYABLE, ErrorKind, Finding, JsonDict, JsonObject
+from selfcorrect.model import JSON, RETRYABLE, ErrorKind, Finding, JsonDict, JsonObject, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern, window
 
 FAULTLESS: Final = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
@@ -22,7 +22,7 @@ _READ: Final = 2_000
 """Characters of a sentence that are searched."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clues:
     """What an error shows.
 
@@ -130,7 +130,7 @@ _LONGEST: Final = 2_000
 """Characters of a block of lines that are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sentence:
     """What an error says.
 

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from selfcorrect.diagnosis.body import Fault, keys_in
-from selfcorrect.model import JSON, JsonObject
+from selfcorrect.model import JSON, JsonObject, frozen
 
 MARK: Final = "\ue000"
 """Stands for a value of the call in a text; a character that no message has."""
@@ -18,7 +17,7 @@ _SHORT: Final = 3
 _LONG: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """Where an argument may be at fault.
 
@@ -88,7 +87,7 @@ def _values(node: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tupl
             yield from _values(value, inner, depth + 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Masked:
     """A text with `MARK` in place of each value of the call.
 
@@ -135,7 +134,7 @@ def _spelling(value: JSON) -> str:
 # --- the arguments at fault ---
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Blame:
     """The arguments at fault, as dotted paths, and how they were found."""
 

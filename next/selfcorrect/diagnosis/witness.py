@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -13,7 +12,7 @@ from zlib import crc32
 
 from selfcorrect.diagnosis.clues import FAULTLESS, Clues
 from selfcorrect.diagnosis.parameters import MARK
-from selfcorrect.model import RETRYABLE, Category, ErrorKind
+from selfcorrect.model import RETRYABLE, Category, ErrorKind, frozen
 
 FILE: Final = Path(__file__).with_name("witness.bin")
 KINDS: Final = tuple(map(str, ErrorKind))
@@ -21,7 +20,7 @@ CATEGORIES: Final = tuple(map(str, Category))
 _CLASSES: Final = len(KINDS) + len(CATEGORIES)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weights:
     """A trained model.
 
@@ -42,7 +41,7 @@ class Weights:
     sure: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Testimony:
     """Probabilities of kinds and categories, and the share of the features that are known."""
 

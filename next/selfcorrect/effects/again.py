@@ -7,13 +7,13 @@ the same question where there is no call yet: for an error that may pass, and fo
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, TypeAlias
 from uuid import uuid4
 
 from selfcorrect.effects.effect import HARMLESS, acts
 from selfcorrect.effects.outcome import Outcome
-from selfcorrect.model import JSON, JsonObject
+from selfcorrect.model import JSON, JsonObject, frozen
 
 BEGUN: Final = "begun"
 """The status of an intent of which nobody has written an outcome."""
@@ -21,7 +21,7 @@ HELD: Final = "held"
 """The status of a call that was held once, because one in other words was lost."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """What a ledger remembers of one call.
 
@@ -59,7 +59,7 @@ class Record:
     attempt: str = field(default_factory=lambda: uuid4().hex, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vouch:
     """Somebody who knows of a record says that the tool may run in spite of it.
 
@@ -74,7 +74,7 @@ class Vouch:
     attempt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """What is asked of `may_run`.
 
@@ -94,36 +94,36 @@ class Request:
     is_meant: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """The tool is called."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replay:
     """This very call is done: its value is the answer."""
 
     value: JSON
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hold:
     """Somebody is asked first; the records are of equal calls."""
 
     records: Sequence[Record]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reworded:
     """A call in other words was lost: this one is held once, and runs if it is made again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InProgress:
     """This very call is being made by somebody else."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refuse:
     """The tool is not called.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final, TypeAlias
 
 from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.model import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentBudget:
     """Bounds of one run of an agent; None is no bound.
 
@@ -41,12 +42,12 @@ class AgentBudget:
 BOUNDS: Final = tuple(each.name for each in fields(AgentBudget))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stop:
     """End the run with its report; this is what happens without a handler."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """Interrupt the run: it goes on where it stopped with `{"action": "extend", "limits": {…}}`."""
 

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Final, Protocol
 
 from selfcorrect.errors import ToolNotFoundError
+from selfcorrect.model import frozen
 from selfcorrect.names import letters, same_words, words
 from selfcorrect.text import quote
 
@@ -25,7 +26,7 @@ CONTAINMENT: Final = 0.2
 """What is added to the likeness of two names where one contains the other."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Feedback:
     """The model reads the message, and may call again."""
 
@@ -33,7 +34,7 @@ class Feedback:
     suggestions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Raise:
     """The run ends with the error."""
 

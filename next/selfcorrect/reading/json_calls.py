@@ -1,10 +1,9 @@
 """Says which JSON values are calls: a name beside arguments, or a tool's name as the only key."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JSON, JsonDict, frozen
 from selfcorrect.reading.json_text import CLOSERS, JsonText, decode, inside
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
@@ -18,7 +17,7 @@ class CallTextError(JsonTextError):
         self.name = name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCallKeys:
     """The keys under which a call holds its parts."""
 
@@ -60,7 +59,7 @@ def read_json_calls(
     return _Reader(is_tool, skipped, keys, decode or _arguments).read(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     is_tool: Callable[[str], bool]
     skipped: tuple[str, ...]

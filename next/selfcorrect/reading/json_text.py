@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JSON, JsonDict, frozen
 from selfcorrect.pointer import MAX_DEPTH, oversize
 from selfcorrect.reading.literals import JsonTextError, read_string, read_word, refuse
 from selfcorrect.reading.strict_json import decode_strictly
@@ -29,7 +29,7 @@ def inside(skipped: Iterable[str]) -> tuple[str, ...]:
     return tuple("inner closer" if each == "closer" else each for each in skipped)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonText:
     """A value that was read.
 

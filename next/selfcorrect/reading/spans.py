@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Final, TypeAlias
 
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, frozen
 from selfcorrect.names import words
 from selfcorrect.reading.json_calls import (
     USUAL_KEYS,
@@ -23,7 +23,7 @@ from selfcorrect.reading.text_call import TextCall
 IsTool: TypeAlias = Callable[[str], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A stretch of a text that reads as calls, or as a thought.
 

@@ -2,18 +2,17 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
 from selfcorrect.pointer import look
 from selfcorrect.protocols import RepairContext
 
 _DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AdjustDate:
     """Move a day to the nearest one on offer; the change is lossy.
 

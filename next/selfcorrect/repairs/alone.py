@@ -1,7 +1,7 @@
 """A strategy of the pass over arguments, called alone for one place, as a ladder calls it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from selfcorrect.effects.effect import acts
@@ -16,6 +16,7 @@ from selfcorrect.model import (
     JsonObject,
     Repair,
     Safety,
+    frozen,
 )
 from selfcorrect.pointer import keys_of, look, pointer
 from selfcorrect.protocols import RepairContext
@@ -26,7 +27,7 @@ from selfcorrect.values.reading import Primitive
 from selfcorrect.values.readings import Allow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alone:
     """Runs the pass restricted to one strategy and to one place.
 

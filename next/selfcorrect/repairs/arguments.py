@@ -6,13 +6,13 @@ Only the primitives in `values` make values. Every written leaf is used once or 
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
-from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, name_place
+from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, frozen, name_place
 from selfcorrect.names import letters
 from selfcorrect.pointer import pointer
 from selfcorrect.repairs.keys import Assignment, match_keys
@@ -36,7 +36,7 @@ _PARTIAL: Final = frozenset({"parse-nested", "unwrap-value"})
 _PLAIN: Final = re.compile(r"[\w.\-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """What keeps arguments from fitting.
 
@@ -53,7 +53,7 @@ class Problem:
     strategies: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rewrite:
     """What became of a value, or of all arguments.
 
@@ -137,7 +137,7 @@ class _Place(NamedTuple):
         return json.dumps(value[:60] if isinstance(value, str) else value, ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Pass:
     """One pass: what is allowed, and how many more values it looks at."""
 

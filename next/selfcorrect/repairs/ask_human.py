@@ -1,16 +1,14 @@
 """ask-human: asks a person for the value at fault."""
 
-from dataclasses import dataclass
-
 from selfcorrect.effects.effect import acts
-from selfcorrect.model import ABSENT, JSON, Ask, Call, Diagnosis, Repair
+from selfcorrect.model import ABSENT, JSON, Ask, Call, Diagnosis, Repair, frozen
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.slot import Slot
 from selfcorrect.text import bound
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskHuman:
     """Ask with the error's own words; offer the listed values, or what the value may mean."""
 

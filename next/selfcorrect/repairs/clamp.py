@@ -1,15 +1,14 @@
 """clamp: moves a number to the nearest bound."""
 
-from dataclasses import dataclass
 from operator import gt, lt
 from typing import Any
 
-from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clamp:
     """Clamp 500 to 50 where 50 is the maximum; the change is lossy."""
 

@@ -1,12 +1,10 @@
 """escalate: ends the run and asks for help from above."""
 
-from dataclasses import dataclass
-
-from selfcorrect.model import Call, Diagnosis, Escalate, Repair, Severity
+from selfcorrect.model import Call, Diagnosis, Escalate, Repair, Severity, frozen
 from selfcorrect.protocols import RepairContext
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EscalateNow:
     """End the run with a severity.
 

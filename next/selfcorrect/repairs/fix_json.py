@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
 from selfcorrect.effects.effect import acts
-from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import OfferedTool, RepairContext
@@ -24,7 +24,7 @@ _DOUBTS: Final = frozenset({"comment", "inner closer", "inner quote"})
 _FENCE: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixJson:
     """Read broken JSON, Python's notation and markup; what may be cut off is never completed.
 

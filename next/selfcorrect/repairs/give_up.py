@@ -1,12 +1,10 @@
 """give-up: ends a ladder."""
 
-from dataclasses import dataclass
-
-from selfcorrect.model import Call, Diagnosis, GiveUp, Repair
+from selfcorrect.model import Call, Diagnosis, GiveUp, Repair, frozen
 from selfcorrect.protocols import RepairContext
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GiveUpNow:
     """Give up."""
 

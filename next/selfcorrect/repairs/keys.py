@@ -3,13 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Final, TypeAlias
 
 from selfcorrect.dictionary import stem
 from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON, Safety, frozen
 from selfcorrect.names import LONGEST, is_plain, same_words, words
 from selfcorrect.schema.slot import Slot
 
@@ -23,7 +23,7 @@ _Prices: TypeAlias = dict[tuple[str, str], float]
 """How far each key is from each argument that it may mean."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assignment:
     """What the unknown keys mean.
 

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.effect import acts
 from selfcorrect.likeness import ALIKE, OTHER, difference, has_rival
-from selfcorrect.model import JsonObject, Safety
+from selfcorrect.model import JsonObject, Safety, frozen
 from selfcorrect.names import LONGEST, is_plain, letters, same_words
 from selfcorrect.protocols import OfferedTool
 from selfcorrect.reading.markup import TAG
@@ -32,7 +31,7 @@ _PLACEHOLDER: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolMatch:
     """The tool that a name means.
 

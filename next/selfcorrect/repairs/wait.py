@@ -1,13 +1,12 @@
 """wait: makes the same call again, later and later."""
 
-from dataclasses import dataclass
 from random import Random
 
-from selfcorrect.model import Call, Diagnosis, Repair, Wait
+from selfcorrect.model import Call, Diagnosis, Repair, Wait, frozen
 from selfcorrect.protocols import RepairContext
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WaitAndRetry:
     """Wait with exponential backoff and full jitter; `Retry-After` is the least.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.pointer import find, keys_of, parts_of
 
 _MOST_PARTS: Final = 5_000
@@ -37,7 +37,7 @@ def normalize(schema: JsonObject) -> "tuple[JsonDict, Root]":
     return made, Root(normal.definitions, max(normal.weights.values(), default=1))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Root:
     """What the places of one schema share.
 

@@ -6,14 +6,13 @@ pattern comes from a tool's server, the text from a model.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, time
 from functools import lru_cache, partial
 from json import dumps, loads
 from typing import Any, Final, Protocol
 
 from selfcorrect.errors import TooLargeError
-from selfcorrect.model import JsonObject
+from selfcorrect.model import JsonObject, frozen
 
 
 class Validator(Protocol):
@@ -88,7 +87,7 @@ def find_fault(schema: JsonObject) -> str:
     return "" if found is None else f"{found.json_path}: {found.message:.200}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Bounded:
     """A validator that takes values up to a length."""
 

@@ -4,7 +4,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from selfcorrect.errors import MapError, near_name, unknown_name
 from selfcorrect.limits import Limits
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JsonDict, frozen
 from selfcorrect.strategy_map.document import (
     ErrorRule,
     MapDocument,
@@ -31,7 +30,7 @@ _INSTALLED: Final = "selfcorrect.maps"
 """The entry points by which packages offer maps: each loads the path of one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layer:
     """One map as it was written.
 

@@ -4,7 +4,6 @@ import inspect
 import re
 import runpy
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
 from selfcorrect.errors import near_name, unknown_name
-from selfcorrect.model import JsonObject, Needs
+from selfcorrect.model import JsonObject, Needs, frozen
 
 Factory: TypeAlias = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
@@ -41,7 +40,7 @@ BUILT_IN: Final[Mapping[str, Needs]] = {
 """The strategies of the package, and what each costs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoundStrategy:
     """A strategy with its options bound.
 
@@ -54,7 +53,7 @@ class BoundStrategy:
     needs: Needs = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """What `strategy` writes on a function or class."""
 
