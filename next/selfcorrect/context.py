@@ -37,11 +37,10 @@ from selfcorrect.model import (
     name_place,
 )
 from selfcorrect.models.port import Spending
-from selfcorrect.names import same_words
 from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.safety import SafetyPolicy
 from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
-from selfcorrect.protocols import Clock, Ledger
+from selfcorrect.protocols import Clock, Ledger, tools_named
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map.registry import BoundStrategy
@@ -199,12 +198,12 @@ class RunContext:
 
     def offers(self, name: str) -> bool:
         """Say whether a name is a tool's, whatever its case and separators."""
-        return name in self.tools or any(same_words(name, each) for each in self.tools)
+        return name in self.tools or bool(tools_named(name, self.tools))
 
     def may_act(self, calls: Iterable[TextCall]) -> bool:
         """Say whether one of these calls means a tool that acts, or one that nobody knows."""
-        reads = [each.name for each in self.tools.values() if not acts(each.effect)]
-        return not all(any(same_words(call.name, name) for name in reads) for call in calls)
+        found = [tools_named(call.name, self.tools) for call in calls]
+        return not all(found) or any(tool.acts for tools in found for tool in tools)
 
     def key_of(self, call: Call) -> str:
         """Return the text that is equal for equal calls."""

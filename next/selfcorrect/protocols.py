@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from selfcorrect.effects.again import Record, Verdict
 from selfcorrect.effects.effect import acts
@@ -34,6 +34,9 @@ class OfferedTool(Protocol):
     def effect(self) -> str: ...
     @property
     def slot(self) -> Slot: ...
+
+
+_Tool = TypeVar("_Tool", bound=OfferedTool)
 
 
 @frozen
@@ -105,11 +108,16 @@ class RepairContext:
 
     def offers(self, name: str) -> bool:
         """Say whether a name is a tool's, whatever its case and separators."""
-        return any(name == each or same_words(name, each) for each in self.tools)
+        return bool(tools_named(name, self.tools))
 
 
 Node: TypeAlias = Callable[[Any, Any], Any]
 """`(state, context) -> update`, sync or async; see `CorrectionState` and `RunContext`."""
+
+
+def tools_named(name: str, tools: Mapping[str, _Tool]) -> list[_Tool]:
+    """Return the tools that have a name, whatever its case and separators."""
+    return [tool for each, tool in tools.items() if name == each or same_words(name, each)]
 
 
 class Ledger(Protocol):

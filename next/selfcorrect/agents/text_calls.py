@@ -12,8 +12,9 @@ from selfcorrect.agents.ending import SOURCE
 from selfcorrect.agents.history import stop_reason_of
 from selfcorrect.context import RunContext
 from selfcorrect.model import JSON, Call, JsonDict
-from selfcorrect.names import letters, same_words
+from selfcorrect.names import letters
 from selfcorrect.nodes.plan import is_forbidden
+from selfcorrect.protocols import tools_named
 
 if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen
@@ -127,8 +128,9 @@ def _calls_made(messages: Sequence[AnyMessage]) -> tuple[list[ToolCall], list[To
 
 
 def _key(name: str, args: JSON, context: RunContext) -> str:
-    tool = next((each for each in context.tools if same_words(each, name)), name)
-    return context.key_of(Call(tool, args if isinstance(args, dict) else {"": args}))
+    tools = tools_named(name, context.tools)
+    own = tools[0].name if tools else name
+    return context.key_of(Call(own, args if isinstance(args, dict) else {"": args}))
 
 
 def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:

@@ -202,22 +202,21 @@ _FILES: Final = (
     PermissionError,
 )
 """Errors of the operating system that answer; any other may be a connection that broke."""
+CONNECTIONS: Final = (
+    *("ConnectError", "ConnectionError", "ConnectionClosed", "NetworkError", "TransportError"),
+    *("ProtocolError", "IncompleteRead"),
+)
+"""How the classes end that clients raise where a connection failed."""
 _NO_ANSWER_NAMES: Final = (
     "Timeout",
     "TimeoutError",
     "TimeoutException",
     "TimeoutExpired",
     "BrokenExecutor",
-    "ConnectError",
-    "ConnectionError",
-    "ConnectionClosed",
+    *CONNECTIONS,
     "JSONDecodeError",
     "PayloadError",
     "RpcError",
-    "NetworkError",
-    "TransportError",
-    "ProtocolError",
-    "IncompleteRead",
     "Unavailable",
     "OperationalError",
     "InterfaceError",

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from selfcorrect.effects.failure import is_interrupt
+from selfcorrect.effects.failure import CONNECTIONS, is_interrupt
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.policies.model_errors import (
     MOST_WAIT,
@@ -100,11 +100,4 @@ def _is_connection(error: Exception) -> bool:
     if any("Timeout" in name or "CertVerification" in name for name in names):
         return False
     is_socket = isinstance(error, OSError) and error.filename is None
-    return is_socket or any(name.endswith(_CONNECTIONS) for name in names)
-
-
-_CONNECTIONS: Final = (
-    *("ConnectError", "ConnectionError", "ConnectionClosed", "NetworkError", "TransportError"),
-    *("ProtocolError", "IncompleteRead"),
-)
-"""How the classes end that clients raise where a connection failed."""
+    return is_socket or any(name.endswith(CONNECTIONS) for name in names)
