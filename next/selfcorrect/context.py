@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from selfcorrect.effects.again import Record, Request, Verdict, Vouch, may_run
 from selfcorrect.effects.effect import UNDECLARED, acts
@@ -53,11 +53,11 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-MAX_LIVE_RUNS: Final = 1_000
-MAX_TEXTS: Final = 8
+MAX_LIVE_RUNS = 1_000
+MAX_TEXTS = 8
 
 
-LOG: Final = logging.getLogger("selfcorrect")
+LOG = logging.getLogger("selfcorrect")
 
 
 def has_readers(level: int = logging.ERROR) -> bool:
@@ -363,8 +363,8 @@ def _words_of_user(message: Any) -> JSON:
     return of("content", "") if is_own and not is_other else ""
 
 
-_SOURCE: Final = "lc_source"
-_IN_DOUBT: Final = (Outcome.REFUSED, Outcome.LOST)
+_SOURCE = "lc_source"
+_IN_DOUBT = (Outcome.REFUSED, Outcome.LOST)
 
 
 @lru_cache(maxsize=64)
@@ -373,7 +373,7 @@ def _request_text(request: str) -> str:
     return release(request, 500)
 
 
-_FAULTS: Final = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
+_FAULTS = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final
 
 from selfcorrect.effects.effect import acts
 from selfcorrect.model import JSON, OWN, Finding, JsonObject, name_place
@@ -18,11 +17,11 @@ from selfcorrect.schema.findings import describe, must
 from selfcorrect.schema.slot import Slot
 from selfcorrect.text import bound, quote, release
 
-MAX_TEXT: Final = 1_200
-MAX_WORDS: Final = 40
+MAX_TEXT = 1_200
+MAX_WORDS = 40
 """Words before the tool's own; a sentence that is begun within them is not left out silently."""
 
-_KINDS: Final = {
+_KINDS = {
     "transient": ("the service is unavailable", "later"),
     "rate_limit": ("the service limits the rate of calls", "later"),
     "timeout": ("the tool did not answer in time", "later"),
@@ -36,14 +35,14 @@ _KINDS: Final = {
     "cancelled": ("the call was cancelled", "tell"),
 }
 """What is wrong, and what can be done, by the kind of an error that is not the runtime's own."""
-_DOUBT: Final = "Nobody knows whether the call was done."
-_DETAILS: Final = {
+_DOUBT = "Nobody knows whether the call was done."
+_DETAILS = {
     "escalated": "ERROR: `{tool}` escalates (severity {severity}): {detail}",
     "limit_reached": "A limit of this run is reached. {detail}",
     **dict.fromkeys(("terminal_kind", "rejected", "unavailable"), "{detail}"),
 }
 """Reasons whose detail says more than the error does."""
-_CLOSING: Final = {
+_CLOSING = {
     # By reason.
     "lost": "Find out whether it was done before you repeat it.",
     "partly": "A part may have been done: find out which part before you repeat it.",
@@ -290,10 +289,10 @@ def _text_of_page(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-_PAGE: Final = re.compile(r"\s{0,20}<(?:!doctype html|html)\b", re.IGNORECASE)
-_STACK: Final = re.compile(
+_PAGE = re.compile(r"\s{0,20}<(?:!doctype html|html)\b", re.IGNORECASE)
+_STACK = re.compile(
     r"^Traceback \(most recent call last\):\n(?:[ \t].*\n?)+|\n[ \t]+at [^\n]+", re.MULTILINE
 )
-_PATHS: Final = re.compile(
+_PATHS = re.compile(
     r"(?<![\w/.])(?:/[\w.-]{1,80}){1,20}/([\w.-]{1,80}\.(?:py|js|ts|java|go|rb|rs|php|cs)\b)"
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
-from typing import Any, Final, Unpack
+from typing import Any, Unpack
 
 from selfcorrect.limits import cost_of
 from selfcorrect.model import JSON, Call, Change, JsonObject, change_of, frozen
@@ -12,7 +12,7 @@ from selfcorrect.setup import Options, build_loop
 from selfcorrect.tools.spec import collect_tools
 from selfcorrect.walk import awalk, walk
 
-_OUTCOMES: Final = ("valid", "repaired", "ask", "failed")
+_OUTCOMES = ("valid", "repaired", "ask", "failed")
 """From the best to the worst."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
 from itertools import islice
-from typing import Any, Final, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
 
 JSON: TypeAlias = Any
 """None, bool, int, float, str, a list of JSON, or a dict from str to JSON."""
@@ -34,7 +34,7 @@ class Absent(Enum):
         return "ABSENT"
 
 
-ABSENT: Final = Absent.ABSENT
+ABSENT = Absent.ABSENT
 """Stands for no value where `None` would be one: JSON null and a missing argument differ."""
 
 
@@ -54,7 +54,7 @@ class ErrorKind(StrEnum):
     CANCELLED = "cancelled"
 
 
-RETRYABLE: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
+RETRYABLE = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
 
 
 class Category(StrEnum):
@@ -174,7 +174,7 @@ def own_finding(kind: str, code: str, text: str, path: str, constraint: JSON = N
     }
 
 
-OWN: Final = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall", "NoReceipt"})
+OWN = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall", "NoReceipt"})
 """Classes of what the library finds itself."""
 
 
@@ -294,7 +294,7 @@ class Changed:
         object.__setattr__(self, "changes", tuple(flat))
 
 
-MAX_CHANGES: Final = 500
+MAX_CHANGES = 500
 """How many changes one answer may make."""
 
 

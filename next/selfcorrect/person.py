@@ -1,7 +1,7 @@
 """What a person's answer comes to: a decision is recognised before any value."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.likeness import typos
 from selfcorrect.model import (
@@ -85,18 +85,18 @@ def _named(answer: Any) -> tuple[Any, Any]:
     return answer.get("question"), answer["answer"] if is_around else answer
 
 
-_ACTIONS: Final = {
+_ACTIONS = {
     **{each: each for each in ("approve", "reject", "edit", "choose", "answer", "respond")},
     # LangGraph's Agent Inbox.
     "accept": "approve",
     "ignore": "reject",
     "response": "respond",
 }
-_WORDS: Final = {
+_WORDS = {
     **dict.fromkeys(("approve", "approved", "accept", "accepted"), "approve"),
     **dict.fromkeys(("reject", "rejected", "deny", "denied", "decline", "declined"), "reject"),
 }
-_UNCLEAR: Final = {
+_UNCLEAR = {
     **dict.fromkeys(("yes", "y", "ok", "okay", "true"), "approve"),
     **dict.fromkeys(("no", "n", "cancel", "stop", "abort", "false"), "reject"),
 }

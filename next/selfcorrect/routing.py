@@ -5,21 +5,21 @@ it, outcome by outcome.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import frozen
 
-END: Final = "__end__"
+END = "__end__"
 """LangGraph's own name for the end of a graph."""
-ENTRY: Final = "plan"
-REPORT: Final = "report_failure"
-STOPPED: Final = "stopped"
+ENTRY = "plan"
+REPORT = "report_failure"
+STOPPED = "stopped"
 """The outcome with which any node ends the run in the report."""
-PASSED: Final = "passed"
+PASSED = "passed"
 """The outcome of a node on an edge, or before a node."""
 
-ROUTES: Final[Mapping[str, Mapping[str, str]]] = {
+ROUTES: Mapping[str, Mapping[str, str]] = {
     "plan": {"planned": "execute", "found": "diagnose"},
     "execute": {"done": END, "failed": "diagnose"},
     "diagnose": {"diagnosed": "select_strategy"},

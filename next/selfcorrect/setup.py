@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal, TypedDict, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from pydantic import ValidationError
 
@@ -41,7 +41,7 @@ def _late(name: str) -> Node:
     return node
 
 
-SLOTS: Final[Mapping[str, tuple[str, Node]]] = {
+SLOTS: Mapping[str, tuple[str, Node]] = {
     "planner": ("plan", plan),
     "executor": ("execute", execute),
     "diagnoser": ("diagnose", diagnose),

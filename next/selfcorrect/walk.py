@@ -4,7 +4,7 @@ For drop-ins, batch commands and tests: microseconds instead of milliseconds, no
 """
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import run_sync
 from selfcorrect.model import JsonDict, JsonObject
@@ -13,7 +13,7 @@ from selfcorrect.setup import Loop
 from selfcorrect.state import ONE_STEP_KEYS, extend_trail
 from selfcorrect.step import run_step
 
-OUTPUT: Final = ("result", "failure", "trail")
+OUTPUT = ("result", "failure", "trail")
 
 
 def walk(loop: Loop, given: JsonObject) -> JsonDict:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.types import Command
@@ -15,12 +15,12 @@ from selfcorrect.model import JSON
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain
 
-PLACEHOLDER: Final = "(no answer)"
+PLACEHOLDER = "(no answer)"
 """Stands in the thread for a blank turn, which providers reject."""
-NO_ANSWER: Final = "The model gave no answer."
-ACCOUNT: Final = "selfcorrect"
+NO_ANSWER = "The model gave no answer."
+ACCOUNT = "selfcorrect"
 """Where an answer to a repaired call says what was written, what was changed, and what was made."""
-_SILENT_BLOCKS: Final = ("text", "thinking", "redacted_thinking", "reasoning")
+_SILENT_BLOCKS = ("text", "thinking", "redacted_thinking", "reasoning")
 
 
 def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:

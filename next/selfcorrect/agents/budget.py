@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from time import monotonic
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
 from langchain_core.messages.utils import count_tokens_approximately
@@ -18,12 +18,12 @@ from selfcorrect.policies.budgets import AgentBudget, Checkpoint, Extend, LimitD
 from selfcorrect.policies.hooks import Hooks
 from selfcorrect.text import quote
 
-SPENT: Final = "selfcorrect_spent"
+SPENT = "selfcorrect_spent"
 """The key of the agent's state under which its costs last."""
-_MOST_DECISIONS: Final = 10
+_MOST_DECISIONS = 10
 """Decisions about one bound, after which the run ends."""
-_COUNTED: Final = ("turns", "tool_calls", "tokens", "seconds")
-_UNITS: Final[Mapping[str, str]] = {"same_tool": "calls in a row", "argument_bytes": "bytes"}
+_COUNTED = ("turns", "tool_calls", "tokens", "seconds")
+_UNITS: Mapping[str, str] = {"same_tool": "calls in a row", "argument_bytes": "bytes"}
 
 
 class BudgetReachedError(LimitReachedError):

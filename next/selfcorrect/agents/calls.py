@@ -3,23 +3,23 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.messages import AIMessage, ToolCall
 
 from selfcorrect.agents.forms import ANTHROPIC, CHAT, RESPONSES, ProviderForm, ThreadCall
 from selfcorrect.model import JsonDict
 
-_UNKNOWN: Final = "unknown"
-_BLOCK: Final = ("tool_call", "invalid_tool_call", "tool_call_chunk")
-_FORMS: Final[Mapping[str, ProviderForm]] = {
+_UNKNOWN = "unknown"
+_BLOCK = ("tool_call", "invalid_tool_call", "tool_call_chunk")
+_FORMS: Mapping[str, ProviderForm] = {
     "tool_use": ANTHROPIC,
     "function_call": RESPONSES,
     "function": CHAT,
     **dict.fromkeys(_BLOCK, replace(ANTHROPIC, call=_BLOCK, args="args")),
 }
 """How LangChain, or the provider, writes the call of a block, by the type of the block."""
-_OF_MALFORMED: Final = ("error", "partial_json")
+_OF_MALFORMED = ("error", "partial_json")
 
 
 def calls_of(message: AIMessage) -> list[ToolCall]:

@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.agents.pairing import Entry
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
@@ -258,7 +258,7 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
-CHAT: Final = ProviderForm(
+CHAT = ProviderForm(
     "tool_calls",
     ("function", "custom"),
     ("tool",),
@@ -269,7 +269,7 @@ CHAT: Final = ProviderForm(
     is_text=True,
     is_apart=True,
 )
-RESPONSES: Final = ResponsesForm(
+RESPONSES = ResponsesForm(
     "items",
     ("function_call",),
     ("function_call_output",),
@@ -280,7 +280,7 @@ RESPONSES: Final = ResponsesForm(
     is_text=True,
     is_apart=True,
 )
-ANTHROPIC: Final = ProviderForm(
+ANTHROPIC = ProviderForm(
     "content",
     ("tool_use",),
     ("tool_result",),
@@ -289,7 +289,7 @@ ANTHROPIC: Final = ProviderForm(
     "tool_use_id",
     lambda _, text: {"type": "tool_result", "content": text, "is_error": True},
 )
-GEMINI: Final = ProviderForm(
+GEMINI = ProviderForm(
     "parts",
     ("functionCall", "function_call"),
     ("functionResponse", "function_response"),

@@ -7,7 +7,7 @@ decides which answer stands behind which call, and the form puts the units toget
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from selfcorrect.agents.forms import (
     ANTHROPIC,
@@ -109,7 +109,7 @@ def read_message(message: JsonObject) -> list[JsonDict] | str:
     return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
-_OTHERS: Final = ("user", "system", "developer", "tool", "function")
+_OTHERS = ("user", "system", "developer", "tool", "function")
 
 
 def _is_thought(part: JsonObject) -> bool:
@@ -128,7 +128,7 @@ def stop_reason_of(message: JsonObject) -> str | None:
     return "length" if is_cut(reason) else reason or None
 
 
-_STOPS: Final = (
+_STOPS = (
     "finish_reason",
     "stop_reason",
     "stopReason",
@@ -185,7 +185,7 @@ def _unit(
     return unit if item is unit.item else replace(unit, item=item, answers=call.id)
 
 
-_MUST_BE_OBJECT: Final = "the arguments must be an object, in the form of this thread"
+_MUST_BE_OBJECT = "the arguments must be an object, in the form of this thread"
 
 
 def _changes(

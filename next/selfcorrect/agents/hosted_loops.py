@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypedDict, cast
+from typing import Any, TypedDict, cast
 from uuid import uuid4
 
 from langchain_core.tools import BaseTool
@@ -22,8 +22,8 @@ from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import quote
 from selfcorrect.tools.spec import collect_tools, is_usable
 
-_MAX_TOOL_SETS: Final = 64
-_FORGETS: Final = (
+_MAX_TOOL_SETS = 64
+_FORGETS = (
     "calls of %r are remembered for this run only; pass a thread_id, or SelfCorrection(scope=...)"
 )
 

@@ -1,7 +1,7 @@
 """`SelfCorrection`: a LangChain middleware that carries every tool call through the loop."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, NotRequired, Unpack, cast
+from typing import Annotated, Any, NotRequired, Unpack, cast
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
@@ -31,7 +31,7 @@ from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.unknown_tools import AutoCorrect, ToolNotFoundPolicy
 from selfcorrect.setup import Options
 
-_UNBOUNDED: Final = 1 << 30
+_UNBOUNDED = 1 << 30
 """Without a policy the model is told of a wrong name as often as it writes one."""
 
 
@@ -157,7 +157,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         last = request.state["messages"][-1]
         run.begins = last.id
         # Another middleware may ask for this turn several times.
-        request.state[RUN] = run  # type: ignore[typeddict-unknown-key]
+        request.state[RUN] = run  # type: ignore[literal-required]
         if self._budget is not None:
             kept = None if is_word_of_user(last) else request.state.get(SPENT)
             run.account = open_account(self._budget, self._on_limit, self._hooks, kept)

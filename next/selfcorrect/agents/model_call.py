@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
@@ -113,9 +113,9 @@ def _with_choice(message: BaseMessage, choice: Any) -> BaseMessage:
     return message.model_copy(update={"response_metadata": said})
 
 
-_DEPTH: Final = 4
-_MOST: Final = 50
-_WRITTEN: Final = "failed_generation"
+_DEPTH = 4
+_MOST = 50
+_WRITTEN = "failed_generation"
 """The field in which providers say what the model wrote."""
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
@@ -40,7 +40,7 @@ from selfcorrect.model import JsonDict
 from selfcorrect.setup import Loop
 from selfcorrect.text import quote
 
-MOST_ASKS: Final = 16
+MOST_ASKS = 16
 """How often the model is asked in one turn, whatever a policy says."""
 
 

@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import islice, takewhile
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from selfcorrect.model import frozen
 
-_LONGEST: Final = 40
-LOST: Final = "The answer to this call is missing. Nobody knows whether the call was made."
-MALFORMED: Final = "This call was not made: its arguments are not a JSON object."
+_LONGEST = 40
+LOST = "The answer to this call is missing. Nobody knows whether the call was made."
+MALFORMED = "This call was not made: its arguments are not a JSON object."
 """What stands in the place of an answer that is missing."""
 
 
@@ -61,7 +61,7 @@ def pair(entries: Sequence[Entry], names: Names = lambda *_: False) -> list[Step
     return steps
 
 
-_MOST_COMPARED: Final = 100
+_MOST_COMPARED = 100
 """How many calls with one id an answer is compared with."""
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 from unicodedata import normalize
 from uuid import uuid4
 
@@ -25,12 +25,12 @@ from collections.abc import Iterator, Mapping
 from selfcorrect.names import words
 from selfcorrect.reading.text_call import TextCall
 
-TOOL_CHOICE: Final = "tool_choice"
+TOOL_CHOICE = "tool_choice"
 """Where the metadata of a turn says that no call was allowed in it."""
-UNREAD: Final = "selfcorrect_unread"
+UNREAD = "selfcorrect_unread"
 """Where a turn names its calls that are shown without their arguments: they could not be read."""
-_OPENERS: Final = re.compile(r"[{<(\[]")
-_SEPARATORS: Final = re.compile(r"[\W_]+")
+_OPENERS = re.compile(r"[{<(\[]")
+_SEPARATORS = re.compile(r"[\W_]+")
 
 
 class Start(TypedDict):
@@ -170,9 +170,9 @@ def is_quoted(calls: Iterable[TextCall], messages: Sequence[AnyMessage]) -> bool
     return any(_stands_in(call, text, form) for call in calls for text, form in said)
 
 
-_FORM: Final = r"['\"`]?\s*(?:[({<>]|[,:]?\s*['\"]?(?:arguments|args|parameters|params|input)\b)"
+_FORM = r"['\"`]?\s*(?:[({<>]|[,:]?\s*['\"]?(?:arguments|args|parameters|params|input)\b)"
 """What follows the name of a tool in a call, be it markup, JSON or code."""
-_APART: Final = re.compile(r"[\W_]+")
+_APART = re.compile(r"[\W_]+")
 
 
 def _stands_in(call: TextCall, text: str, form: str) -> bool:

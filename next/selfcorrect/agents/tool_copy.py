@@ -6,7 +6,7 @@ whatever handler stands around the tool. What an execution did is read from what
 
 from contextvars import ContextVar
 from functools import lru_cache, wraps
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.tools import BaseTool
 
@@ -24,7 +24,7 @@ class Listener:
         """Take note of what the code raised."""
 
 
-LISTENER: Final = ContextVar("selfcorrect_listener", default=Listener())  # noqa: B039
+LISTENER = ContextVar("selfcorrect_listener", default=Listener())  # noqa: B039
 """Who listens to the call that is being made."""
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, Final, Literal, Unpack, cast
+from typing import Any, Literal, Unpack, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -27,9 +27,9 @@ from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.setup import Options
 
 _Kind = Literal["list", "dict", "tool_calls"]
-_WITH_CONTEXT: Final = "tool_call_with_context"
+_WITH_CONTEXT = "tool_call_with_context"
 """LangGraph's type of an input that is one call and its state."""
-_RUNTIME: Final = "__pregel_runtime"
+_RUNTIME = "__pregel_runtime"
 """LangGraph's key for where a tool finds the store, the context and the stream."""
 
 
@@ -226,7 +226,7 @@ class _NodeTurn:
         return {**config, "configurable": configurable}
 
 
-_KNOWN: Final[ContextVar[JsonObject]] = ContextVar("selfcorrect_known")
+_KNOWN: ContextVar[JsonObject] = ContextVar("selfcorrect_known")
 """What is known around the call of a task."""
 
 

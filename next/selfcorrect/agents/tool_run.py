@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from inspect import iscoroutinefunction
 from itertools import chain
 from json import dumps
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
@@ -33,7 +33,7 @@ from selfcorrect.setup import Loop
 from selfcorrect.tools.run import plain
 from selfcorrect.tools.spec import ToolOptions, ToolSpec, metadata_of
 
-_DECLARED: Final = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
+_DECLARED = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 """What a function's dict `metadata` may say of its tool."""
 
 
@@ -205,7 +205,7 @@ class ToolRun(Listener):
         self.errors.append(error)
 
 
-_SERIALIZER: Final = JsonPlusSerializer()
+_SERIALIZER = JsonPlusSerializer()
 
 
 def spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:

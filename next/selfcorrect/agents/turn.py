@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Final, TypedDict
+from typing import TypedDict
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
@@ -12,7 +12,7 @@ from selfcorrect.agents.calls import calls_of, each_once, with_calls
 from selfcorrect.agents.text_calls import TOOL_CHOICE, Readable, Start, stop_reason
 from selfcorrect.model import JsonDict
 
-TURN: Final = "selfcorrect_turn"
+TURN = "selfcorrect_turn"
 
 
 class Turn(TypedDict):
@@ -56,7 +56,7 @@ def with_readable_calls(message: AIMessage) -> Readable:
     return with_calls(once, list(calls.values())), starts
 
 
-_NO_OWNER: Final = "(a piece of this turn belongs to no call)"
+_NO_OWNER = "(a piece of this turn belongs to no call)"
 
 
 def _new_id(message: AIMessage, index: int) -> str:

@@ -5,7 +5,7 @@ import json
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.cli.screen import InputError, say_json
 from selfcorrect.effects.again import Record, in_doubt
@@ -15,7 +15,7 @@ from selfcorrect.model import JSON, JsonDict
 from selfcorrect.protocols import Ledger
 from selfcorrect.text import quote, release
 
-_OUTCOMES: Final = {
+_OUTCOMES = {
     "done": Outcome.DONE,
     "not-done": Outcome.NOT_DONE,
     "again": Outcome.NOT_DONE,

@@ -8,16 +8,16 @@ the same question where there is no call yet: for an error that may pass, and fo
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 from uuid import uuid4
 
 from selfcorrect.effects.effect import HARMLESS, acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import JSON, JsonObject, frozen
 
-BEGUN: Final = "begun"
+BEGUN = "begun"
 """The status of an intent of which nobody has written an outcome."""
-HELD: Final = "held"
+HELD = "held"
 """The status of a call that was held once, because one in other words was lost."""
 
 
@@ -237,4 +237,4 @@ def _gravity(record: Record) -> int:
     return _RANK[Outcome.LOST] if in_doubt(record) else _RANK.get(record.status, 0)
 
 
-_RANK: Final[Mapping[str, int]] = {Outcome.DONE: 0, Outcome.REFUSED: 1, Outcome.LOST: 2}
+_RANK: Mapping[str, int] = {Outcome.DONE: 0, Outcome.REFUSED: 1, Outcome.LOST: 2}

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from enum import Enum
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from pydantic_core import to_jsonable_python
@@ -71,16 +71,16 @@ def theme_key(scope: JSON, call: Call, place: Slot | None) -> str:
     return _digest("theme", scope, call.name, blurred)
 
 
-_WORDS: Final = ("words",)
-_FEW: Final = 3
+_WORDS = ("words",)
+_FEW = 3
 """Words from which on a text is free to say the same otherwise."""
-_LETTERS: Final = re.compile(
+_LETTERS = re.compile(
     r"[a-z]+://\S+|[\u30a0-\u30ff]+"
     r"|[\u3005\u3041-\u309f\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
     r"|[\u0e00-\u109f\u1780-\u17ff]{3}"
 )
 """Pieces of the scripts that put no space between words; an address is one piece."""
-_MANY: Final = 7
+_MANY = 7
 """Such pieces from which on a text is no name."""
 
 
@@ -169,13 +169,13 @@ def _read(text: str, place: Slot) -> Any:
         return text
 
 
-_NUMBERS: Final = frozenset({"integer", "number"})
-_FORMATS: Final = {
+_NUMBERS = frozenset({"integer", "number"})
+_FORMATS = {
     "date-time": datetime.fromisoformat,
     "time": time.fromisoformat,
     "uuid": UUID,
 }
-_FINE: Final = re.compile(r":\d\d\.\d{6}\d*[1-9]")
+_FINE = re.compile(r":\d\d\.\d{6}\d*[1-9]")
 
 
 def _form(value: Any) -> JSON:
@@ -207,7 +207,7 @@ def _key(key: Any) -> str:
     return f":{_form(key)}"
 
 
-_EXACT: Final = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 
 def _parts(value: Any) -> JSON:

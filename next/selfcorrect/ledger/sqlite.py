@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from selfcorrect.effects.again import Record
@@ -19,10 +19,10 @@ from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
 from selfcorrect.model import JsonDict
 
 T = TypeVar("T")
-_MARK: Final = 0x53434C47
+_MARK = 0x53434C47
 """`application_id` of a ledger's file."""
-_FORMAT: Final = 3
-_TABLE: Final = (
+_FORMAT = 3
+_TABLE = (
     f"create table calls ({TABLE})",
     "create index calls_by_doubt on calls (doubt)",
     "create index calls_by_theme on calls (theme)",

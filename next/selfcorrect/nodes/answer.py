@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Record, Refuse, Run, Verdict
@@ -87,6 +86,6 @@ def _place(path: str, call: Call, context: RunContext) -> Slot | None:
     return tool.slot.at(keys) if tool is not None and keys else None
 
 
-_VOUCH: Final = ("key", "outcome", "attempt")
-_AFFIRMS: Final = ("changed", "retry")
+_VOUCH = ("key", "outcome", "attempt")
+_AFFIRMS = ("changed", "retry")
 """What an answer comes to that lets the call run; a rejection vouches for nothing."""

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import (
@@ -73,7 +73,7 @@ async def call_once(
     return update
 
 
-_ANSWER: Final = "selfcorrect answer"
+_ANSWER = "selfcorrect answer"
 """The key of what a host wants beside the value of a call that it replays."""
 
 
@@ -155,7 +155,7 @@ class Execution:
                 raise
 
 
-EXECUTION: Final[ContextVar[Execution | None]] = ContextVar("selfcorrect_execution", default=None)
+EXECUTION: ContextVar[Execution | None] = ContextVar("selfcorrect_execution", default=None)
 """The execution in whose course the code runs."""
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.effect import acts
@@ -15,7 +15,7 @@ from selfcorrect.reading.call_object import is_cut, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
 
-_NO_ANSWER: Final = (
+_NO_ANSWER = (
     "content_filter",
     "refusal",
     "safety",
@@ -108,7 +108,7 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     return update | found("plan", findings) | {"outcome": "found"}
 
 
-_CUT_OFF: Final = "the message was cut off at the limit of tokens, and the arguments are empty"
+_CUT_OFF = "the message was cut off at the limit of tokens, and the arguments are empty"
 
 
 def _may_be_cut(call: Call, state: CorrectionState, context: RunContext) -> bool:

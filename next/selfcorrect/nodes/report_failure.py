@@ -1,6 +1,6 @@
 """report_failure: an honest report that a person can act on, and a shorter text for the model."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from selfcorrect.context import RunContext, has_readers
 from selfcorrect.effects.again import gravest
@@ -19,12 +19,12 @@ from selfcorrect.text import redact_json
 if TYPE_CHECKING:
     from selfcorrect.report import FailureReport
 
-MAX_ITEMS: Final = 200
-_FOREIGN: Final = ("call", "original", "findings", "tried", "changes", "question")
+MAX_ITEMS = 200
+_FOREIGN = ("call", "original", "findings", "tried", "changes", "question")
 """What of a report may hold texts from outside that nothing has redacted yet."""
-_INSIDE: Final = ("key", "fault", "changes")
-_SETTLED: Final = ("attempts_exhausted", "limit_reached", "no_strategy", "repeated_failure")
-_UNTOUCHED: Final = (
+_INSIDE = ("key", "fault", "changes")
+_SETTLED = ("attempts_exhausted", "limit_reached", "no_strategy", "repeated_failure")
+_UNTOUCHED = (
     "no_strategy",
     "repeated_failure",
     "unknown_outcome",

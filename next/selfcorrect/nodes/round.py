@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
@@ -37,8 +37,8 @@ from selfcorrect.state import IDLE, CorrectionState, Update, seen, stop_by, stop
 from selfcorrect.text import bound, release
 from selfcorrect.tools.run import plain
 
-PERSON: Final = "person"
-NO_HELP: Final = ("gave_up", "refused", "failed", IDLE)
+PERSON = "person"
+NO_HELP = ("gave_up", "refused", "failed", IDLE)
 
 
 @frozen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import frozen
@@ -39,7 +39,7 @@ class AgentBudget:
                 raise GraphSetupError(f"`{each.name}` must be a positive number: {bound!r}")
 
 
-BOUNDS: Final = tuple(each.name for each in fields(AgentBudget))
+BOUNDS = tuple(each.name for each in fields(AgentBudget))
 
 
 @frozen

@@ -2,14 +2,14 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.text import release
 
 Listener: TypeAlias = Callable[..., object]
-_LOG: Final = logging.getLogger("selfcorrect")
+_LOG = logging.getLogger("selfcorrect")
 
 
 @frozen

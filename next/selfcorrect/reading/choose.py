@@ -1,7 +1,7 @@
 """Says whether a text is a call: all of it, or lines of its own, or neither."""
 
 from functools import cache
-from typing import Final, Literal
+from typing import Literal
 
 from selfcorrect.model import frozen
 from selfcorrect.pointer import MAX_BYTES
@@ -164,4 +164,4 @@ def _gaps(text: str, spans: list[Span], start: int = 0) -> list[str]:
     return [text[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
-_THOUGHT_END: Final = "</think>"
+_THOUGHT_END = "</think>"

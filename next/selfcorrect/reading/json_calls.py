@@ -1,7 +1,7 @@
 """Says which JSON values are calls: a name beside arguments, or a tool's name as the only key."""
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from selfcorrect.model import JSON, JsonDict, frozen
 from selfcorrect.reading.json_text import CLOSERS, JsonText, decode, inside
@@ -29,7 +29,7 @@ class ToolCallKeys:
     )
 
 
-USUAL_KEYS: Final = ToolCallKeys()
+USUAL_KEYS = ToolCallKeys()
 Decode: TypeAlias = Callable[[JSON], tuple[JSON, tuple[str, ...]]]
 """Returns arguments and what was skipped in their text; what is no JSON stays a text."""
 
@@ -138,5 +138,5 @@ def _text(call_id: JSON) -> str | None:
     return None if call_id is None else str(call_id)
 
 
-_WRAPPERS: Final = ("tool_calls", "tool_call", "function", "function_call")
-_TYPES: Final = ("function", "function_call", "tool_call", "tool_use", "tool-call")
+_WRAPPERS = ("tool_calls", "tool_call", "function", "function_call")
+_TYPES = ("function", "function_call", "tool_call", "tool_use", "tool-call")

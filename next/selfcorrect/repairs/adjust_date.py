@@ -3,13 +3,12 @@
 import re
 from collections.abc import Callable, Iterable
 from datetime import date
-from typing import Final
 
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
 from selfcorrect.pointer import look
 from selfcorrect.protocols import RepairContext
 
-_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b", re.ASCII)
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b", re.ASCII)
 
 
 @frozen

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
 
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import unknown_name
@@ -75,7 +74,7 @@ def make_primitive(name: str, options: JsonObject) -> Alone:
     return Alone(replace(found, words=options.get(found.option, {})))
 
 
-_LEVELS: Final = {
+_LEVELS = {
     "unwrap-arguments": 0,
     "rename-argument": -1,
     "drop-null": -1,
@@ -100,7 +99,7 @@ def _listed(slot: Slot, diagnosis: Diagnosis) -> JsonDict:
     return {"enum": found} if found else {}
 
 
-_DEMANDS: Final[Mapping[str, Callable[[Slot, Diagnosis], JsonDict]]] = {
+_DEMANDS: Mapping[str, Callable[[Slot, Diagnosis], JsonDict]] = {
     "correct-enum": _listed,
     # The error speaks of a date where the schema names no format.
     "format-date": lambda slot, _: {"format": slot.format or "date"},

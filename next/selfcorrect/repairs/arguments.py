@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, frozen, name_place
@@ -24,16 +24,16 @@ from selfcorrect.values.readings import Allow, applicable, readings
 from selfcorrect.values.structures import nested
 
 Kind: TypeAlias = Literal["missing", "extra", "invalid", "ambiguous"]
-_DEPTH: Final = 8
-_WORK: Final = 1_000
+_DEPTH = 8
+_WORK = 1_000
 """Values that are looked at in one pass because they do not fit; beyond it nothing is repaired."""
-_LISTED: Final = 200
+_LISTED = 200
 """Problems that are named."""
-_RANKS: Final = {Safety.EXACT: 0, Safety.INFERRED: 1, Safety.LOSSY: 2}
-SURE: Final = frozenset({Safety.EXACT, Safety.INFERRED})
-WRAPPERS: Final = frozenset({"arguments", "args", "parameters", "params", "input", "tool_args"})
-_PARTIAL: Final = frozenset({"parse-nested", "unwrap-value"})
-_PLAIN: Final = re.compile(r"[\w.\-]+")
+_RANKS = {Safety.EXACT: 0, Safety.INFERRED: 1, Safety.LOSSY: 2}
+SURE = frozenset({Safety.EXACT, Safety.INFERRED})
+WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "tool_args"})
+_PARTIAL = frozenset({"parse-nested", "unwrap-value"})
+_PLAIN = re.compile(r"[\w.\-]+")
 
 
 @frozen

@@ -3,7 +3,7 @@
 import json
 from dataclasses import field
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.model import (
     Call,
@@ -21,7 +21,7 @@ from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
 from selfcorrect.text import bound, release
 
-_MOST: Final = 20
+_MOST = 20
 """Arguments of which one question asks."""
 
 

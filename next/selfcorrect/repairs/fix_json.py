@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.effects.effect import acts
 from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
@@ -18,9 +18,9 @@ from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.strategy_map.document import PlacedRule
 
-_DOUBTS: Final = frozenset({"comment", "inner closer", "inner quote"})
+_DOUBTS = frozenset({"comment", "inner closer", "inner quote"})
 """What was cut off, holds words or ends nowhere for sure: no tool that acts is called on it."""
-_FENCE: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+_FENCE = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 @frozen

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from threading import Lock
-from typing import Any, Final
+from typing import Any
 from weakref import finalize
 
 from selfcorrect.effects.effect import acts
@@ -96,16 +96,16 @@ class Remember:
             return self._database.execute(statement, values).fetchall()
 
 
-_NAME: Final = "/name"
-_MAKERS: Final = frozenset({Safety.MODEL, Safety.HUMAN})
-_MOST: Final = 20
+_NAME = "/name"
+_MAKERS = frozenset({Safety.MODEL, Safety.HUMAN})
+_MOST = 20
 """Values that one run may have moved: what moves more is no slip of a name."""
-_MARK: Final = 0x53435232
+_MARK = 0x53435232
 """`application_id` of a file of this format."""
-_STATE: Final = """
+_STATE = """
 select application_id, (select count(*) from sqlite_master) from pragma_application_id
 """
-_TABLE: Final = f"""
+_TABLE = f"""
 begin immediate;
 create table if not exists moves (
   tool text, schema text, origin text, target text, maker text,
@@ -114,8 +114,8 @@ create table if not exists moves (
 pragma application_id = {_MARK};
 commit;
 """
-_FIND: Final = "select schema, origin, target, maker from moves where tool = ?"
-_KEEP: Final = """
+_FIND = "select schema, origin, target, maker from moves where tool = ?"
+_KEEP = """
 insert into moves values (?, ?, ?, ?, ?) on conflict do update set
 target = case when target = excluded.target then target end, maker = min(maker, excluded.maker)
 """

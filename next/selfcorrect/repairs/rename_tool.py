@@ -1,7 +1,5 @@
 """rename-tool: gives a call the name of the one tool that is meant."""
 
-from typing import Final
-
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.names import words
 from selfcorrect.pointer import ARGS
@@ -41,7 +39,7 @@ def _inner_call(call: Call, context: RepairContext) -> list[Change] | None:
     ]
 
 
-_CALLERS: Final = frozenset(
+_CALLERS = frozenset(
     {
         *("call", "calls", "use", "run", "invoke", "execute", "exec", "do", "perform", "dispatch"),
         *("tool", "tools", "function", "functions", "func", "api", "action", "command", "mcp"),

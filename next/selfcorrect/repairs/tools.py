@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.effect import acts
@@ -15,18 +14,18 @@ from selfcorrect.repairs.arguments import SURE, repair_arguments
 from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Allow
 
-LEAD: Final = 0.2
+LEAD = 0.2
 """How much nearer a name must be to its tool than to the next one."""
-MAX_TOOLS: Final = 500
+MAX_TOOLS = 500
 """Tools beyond which a name is compared by its letters alone."""
-_NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
-_SPACE: Final = re.compile(r"\w+(?:[.:/]|(?<=[^_])__)(?=[^\W_]\w*\Z)")
-_RESIDUE: Final = re.compile(
+_NAMESPACE = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
+_SPACE = re.compile(r"\w+(?:[.:/]|(?<=[^_])__)(?=[^\W_]\w*\Z)")
+_RESIDUE = re.compile(
     # Only behind the name of a part of a message stands another name: `<|channel|>commentary`.
     rf"\(\)\Z|(?:<\|(?:channel|constrain)\|>\w{{0,40}}"
     rf"|</(?:arg_key|arg_value|parameter)>|{TAG.pattern})+\Z"
 )
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER = re.compile(
     r"[\W_]*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?[\W_]*", re.IGNORECASE
 )
 

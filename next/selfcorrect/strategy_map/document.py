@@ -1,7 +1,7 @@
 """What stands in a map's TOML file, as pydantic models; an unknown key is an error."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -20,7 +20,7 @@ from selfcorrect.model import Category, ErrorKind, JsonObject, Safety, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern
 
 Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
-PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
+PRIORITIES: tuple[Priority, ...] = get_args(Priority)
 
 
 def _as_list(value: Any) -> Any:

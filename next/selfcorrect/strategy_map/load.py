@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,11 +22,11 @@ from selfcorrect.strategy_map.document import (
     ToolEffect,
 )
 
-FOLDER: Final = Path(__file__).parent
-_INSIDE: Final = FOLDER.parent / "_starter"
-STARTER: Final = _INSIDE if _INSIDE.is_dir() else FOLDER.parent.parent
+FOLDER = Path(__file__).parent
+_INSIDE = FOLDER.parent / "_starter"
+STARTER = _INSIDE if _INSIDE.is_dir() else FOLDER.parent.parent
 """The folder of `graphs` and `strategies`: in a wheel, or beside the package in a checkout."""
-_INSTALLED: Final = "selfcorrect.maps"
+_INSTALLED = "selfcorrect.maps"
 """The entry points by which packages offer maps: each loads the path of one."""
 
 
@@ -164,7 +164,7 @@ def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
     return {**kept, "rule": list(rules.values()), "format": 1}
 
 
-_KEYS: Final[dict[Any, type[BaseModel]]] = {
+_KEYS: dict[Any, type[BaseModel]] = {
     "rule": ErrorRule,
     "policy": MapPolicy,
     "reading": ReadingPolicy,

@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from selfcorrect.errors import near_name, unknown_name
 from selfcorrect.model import JsonObject, Needs, frozen
@@ -17,13 +17,13 @@ Factory: TypeAlias = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
 _F = TypeVar("_F", bound=Factory)
 
-_IN_PASS: Final = (
+_IN_PASS = (
     *("unwrap-arguments", "rename-argument", "drop-null", "default-value", "parse-nested"),
     *("unwrap-value", "convert-type", "correct-enum", "format-date", "format-time"),
     *("correct-format", "split-list", "wrap-list", "unwrap-list"),
 )
 """The strategies of `selfcorrect.values.primitives`, which nothing loads for a healthy call."""
-BUILT_IN: Final[Mapping[str, Needs]] = {
+BUILT_IN: Mapping[str, Needs] = {
     **dict.fromkeys(_IN_PASS, "nothing"),
     # One class in a module of the same name.
     "fix-json": "nothing",
@@ -61,8 +61,8 @@ class Mark:
     needs: Needs = "nothing"
 
 
-_MARK: Final = "__selfcorrect_strategy__"
-_INSTALLED: Final = "selfcorrect.strategies"
+_MARK = "__selfcorrect_strategy__"
+_INSTALLED = "selfcorrect.strategies"
 """The entry points by which packages offer strategies."""
 
 

@@ -10,16 +10,16 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from importlib.resources import files
 from threading import Lock
-from typing import Any, Final
+from typing import Any
 from zlib import crc32
 
 from selfcorrect.errors import NotDone
 from selfcorrect.model import frozen
 
-FIRST_DAY: Final = date(2024, 1, 1)
-LAST_DAY: Final = date(2027, 12, 31)
-SEATS: Final = {"economy": 60, "business": 12, "first": 4}
-DAILY: Final = {"CDG-LHR", "JFK-LAX"}
+FIRST_DAY = date(2024, 1, 1)
+LAST_DAY = date(2027, 12, 31)
+SEATS = {"economy": 60, "business": 12, "first": 4}
+DAILY = {"CDG-LHR", "JFK-LAX"}
 
 
 class MissingItem(NotDone, LookupError):

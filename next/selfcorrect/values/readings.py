@@ -1,7 +1,6 @@
 """All ways in which one written value can be read as what a place wants."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from selfcorrect.model import JSON, JsonObject, Safety, frozen
 from selfcorrect.schema.slot import Slot
@@ -109,5 +108,5 @@ def _type_readers(value: JSON, slot: Slot) -> Iterator[tuple[Reader, tuple[str, 
         yield read_nothing, ("convert-type",)
 
 
-_NUMBERS: Final = frozenset({"integer", "number"})
-_OPENERS: Final = ("[", "{", "(")
+_NUMBERS = frozenset({"integer", "number"})
+_OPENERS = ("[", "{", "(")
