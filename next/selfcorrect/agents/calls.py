@@ -1,6 +1,5 @@
 """The calls of one message: read from it, and written to every place where it holds them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall
 
 from selfcorrect.agents.forms import ANTHROPIC, CHAT, RESPONSES, ProviderForm, ThreadCall
+from selfcorrect.effects.equal import canonical
 from selfcorrect.model import JsonDict
 
 _UNKNOWN = "unknown"
@@ -48,7 +48,7 @@ def each_once(message: AIMessage) -> AIMessage:
     kept: dict[tuple[Any, str], ToolCall] = {}
     for key, call in zip(keys, message.tool_calls, strict=False):
         if call["args"] or key not in full:
-            kept.setdefault((key, json.dumps(call["args"], sort_keys=True, default=repr)), call)
+            kept.setdefault((key, canonical(call["args"])), call)
     return message.model_copy(update={"tool_calls": [*kept.values()]})
 
 

@@ -40,7 +40,7 @@ def call_key(call: Call, place: Slot | None, bind: Callable[[JsonDict], Any] | N
     except Exception:
         # What its types refuse, or what has no one form, is as equal as the schema says.
         form = _normal(call.args, place)
-    return _text([call.name, form])
+    return canonical([call.name, form])
 
 
 def identity_key(stands: Sequence[JSON], key: str) -> str:
@@ -99,7 +99,7 @@ def _is_free(text: str) -> bool:
 
 
 def _digest(*parts: JSON) -> str:
-    return sha256(_text(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return sha256(canonical(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _typed(args: JsonObject, bind: Callable[[JsonDict], Any]) -> JSON:
@@ -141,12 +141,13 @@ def _normal_object(value: JsonObject, place: Slot | None) -> JSON:
         inner = place and place.at([str(key)])
         normal = _normal(item, inner)
         default = ABSENT if inner is None else inner.default
-        if default is ABSENT or _text(normal) != _text(_normal(default, inner)):
+        if default is ABSENT or canonical(normal) != canonical(_normal(default, inner)):
             made[_key(key)] = normal
     return made
 
 
-def _text(value: JSON) -> str:
+def canonical(value: JSON) -> str:
+    """Return the text that equal values of JSON share, and no others."""
     # For Python, 1 and True are equal.
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=repr)
 
@@ -198,7 +199,7 @@ def _form(value: Any) -> JSON:
     if isinstance(value, Mapping):
         return {_key(key): _form(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
-        return {"set": sorted(_text(_form(item)) for item in value)}
+        return {"set": sorted(canonical(_form(item)) for item in value)}
     return {str(type(value)): _parts(value)}
 
 

@@ -30,6 +30,11 @@ _TABLE = (
     f"pragma user_version = {_FORMAT}",
 )
 
+_STATE = """
+    select application_id, user_version, (select count(*) from sqlite_master)
+    from pragma_application_id, pragma_user_version
+"""
+
 
 class SqliteLedger(SqlLedger):
     """Remembers calls in a SQLite file, for all processes of one machine.
@@ -116,9 +121,7 @@ def _open_ledger(path: Path) -> sqlite3.Connection:
 
 def _is_new(path: Path, database: sqlite3.Connection) -> bool:
     try:
-        ((mark,),) = database.execute("pragma application_id")
-        ((version,),) = database.execute("pragma user_version")
-        ((tables,),) = database.execute("select count(*) from sqlite_master")
+        ((mark, version, tables),) = database.execute(_STATE)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise

@@ -1,12 +1,12 @@
 """A person's answer on its way into a round of repair."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Record, Refuse, Run, Verdict
+from selfcorrect.effects.equal import canonical
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import AnsweredError
 from selfcorrect.limits import count
@@ -55,7 +55,7 @@ async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
     """Take the question for this answer: of two that come at once, one counts."""
     if context.task is None:
         return
-    digest = _hash(json.dumps(answer, sort_keys=True, default=str))
+    digest = _hash(canonical(answer))
     key = _hash(f"answer {context.task}")
     about = f"{digest} {bound(question['question'], 200)}"
     record = Record(key, key, "a person's answer", about=about, thread=context.thread or "")

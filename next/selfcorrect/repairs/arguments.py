@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
+from selfcorrect.effects.equal import canonical
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, frozen, name_place
 from selfcorrect.names import letters
 from selfcorrect.pointer import pointer
@@ -199,7 +200,7 @@ class _Pass:
         for way in ways if best[0] else ():
             if any((each.kind, each.path) == ("ambiguous", path) for each in way.problems):
                 return way
-        rivals = {_canonical(way.args): way for way in reversed(good) if way.rank == best}
+        rivals = {canonical(way.args): way for way in reversed(good) if way.rank == best}
         if len(rivals) == 1:
             return next(iter(rivals.values()))
         from selfcorrect.redaction import names_secret
@@ -385,8 +386,4 @@ def _letters_of(slot: Slot) -> frozenset[str]:
 
 def _is_default(value: JSON, slot: Slot) -> bool:
     # For Python, 1 is True.
-    return slot.default is not ABSENT and _canonical(value) == _canonical(slot.default)
-
-
-def _canonical(value: JSON) -> str:
-    return json.dumps(value, sort_keys=True, default=repr)
+    return slot.default is not ABSENT and canonical(value) == canonical(slot.default)

@@ -1,6 +1,5 @@
 """remember: moves a value, or renames a tool, as a model or a person did it before."""
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -9,6 +8,7 @@ from typing import Any
 from weakref import finalize
 
 from selfcorrect.effects.effect import acts
+from selfcorrect.effects.equal import canonical
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -143,7 +143,7 @@ def _open(file: str) -> sqlite3.Connection:
 
 def _digest(tool: OfferedTool) -> str:
     """Return what changes with a tool's schema, and with what calling it does."""
-    return sha256(_text([tool.effect, tool.parameters]).encode()).hexdigest()
+    return sha256(canonical([tool.effect, tool.parameters]).encode()).hexdigest()
 
 
 def _rename(
@@ -206,7 +206,7 @@ def _applies(change: Change, call: Call) -> bool:
     if change.moved_from is not None:
         places[change.moved_from] = change.after
     found = {each: find(call_json(call), keys_of(each, "")) for each in places}
-    return _text(found) == _text(places)
+    return canonical(found) == canonical(places)
 
 
 def _compare(start: Call, made: Call, tool: OfferedTool) -> JsonDict | None:
@@ -220,7 +220,7 @@ def _compare(start: Call, made: Call, tool: OfferedTool) -> JsonDict | None:
     def means(origin: str, target: str) -> bool:
         value, slot = before[origin], tool.slot.at(keys_of(target))
         ways = [value, *(each.value for each in readings(value, slot, allow))]
-        return _text(after[target]) in map(_text, ways)
+        return canonical(after[target]) in map(canonical, ways)
 
     new, gone = after.keys() - before.keys(), before.keys() - after.keys()
     if len(new) > _MOST or not all(means(each, each) for each in before.keys() & after.keys()):
@@ -269,7 +269,3 @@ def _is_name(keys: Sequence[str]) -> bool:
 def _is_telling(value: JSON) -> bool:
     """Say whether an equal value is no accident: a truth value or one digit may well be."""
     return not isinstance(value, bool) and not is_empty(value) and len(str(value)) > 1
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=repr)

@@ -25,7 +25,7 @@ _IN_PASS = (
 """The strategies of `selfcorrect.values.primitives`, which nothing loads for a healthy call."""
 BUILT_IN: Mapping[str, Needs] = {
     **dict.fromkeys(_IN_PASS, "nothing"),
-    # One class in a module of the same name.
+    # A function or a class, in a module of the same name.
     "fix-json": "nothing",
     "rename-tool": "nothing",
     "clamp": "nothing",
@@ -117,14 +117,9 @@ def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrate
 
 def built_in(name: str) -> Factory:
     """Import a built-in strategy, when a rule first needs it: a healthy call loads no repair."""
-    module = import_module(f"selfcorrect.repairs.{name.replace('-', '_')}")
-    classes: list[Factory] = [
-        each
-        for each in vars(module).values()
-        if inspect.isclass(each) and each.__module__ == module.__name__
-    ]
-    (found,) = classes
-    return found
+    word = name.replace("-", "_")
+    held: dict[str, Factory] = vars(import_module(f"selfcorrect.repairs.{word}"))
+    return held.get(word) or held[word.title().replace("_", "")]
 
 
 def require(name: str, others: Iterable[str] = ()) -> None:
