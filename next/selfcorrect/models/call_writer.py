@@ -7,9 +7,10 @@ from selfcorrect.model import Call, Change, Changed, GiveUp, JsonDict, Repair, S
 from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.pointer import ARGS
-from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.text import bound, quote, release
+from selfcorrect.tools.spec import ToolSpec
 
 _MAX_TEXT = 4_000
 
@@ -49,11 +50,11 @@ async def write_call(
     return GiveUp("the model writes no call that fits")
 
 
-def _schemas(tools: Mapping[str, OfferedTool]) -> JsonDict:
+def _schemas(tools: Mapping[str, ToolSpec]) -> JsonDict:
     return {each.name: each.parameters for each in tools.values()}
 
 
-def _problem(answer: JsonDict, prompts: Prompts, tools: Mapping[str, OfferedTool]) -> str | None:
+def _problem(answer: JsonDict, prompts: Prompts, tools: Mapping[str, ToolSpec]) -> str | None:
     """Return what the model is told about its answer, or None where it is a call that fits."""
     tool = tools.get(str(answer.get("name")))
     if tool is None:

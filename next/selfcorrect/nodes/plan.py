@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.effect import acts
 from selfcorrect.errors import LimitReachedError, near_name
 from selfcorrect.limits import add_spending, cost_of
 from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
@@ -114,7 +113,7 @@ _CUT_OFF = "the message was cut off at the limit of tokens, and the arguments ar
 def _may_be_cut(call: Call, state: CorrectionState, context: RunContext) -> bool:
     """Say whether the arguments of a tool that acts may be empty because none was written yet."""
     tool = context.tools.get(call.name)
-    is_short = tool is not None and acts(tool.effect) and bool(tool.slot.properties)
+    is_short = tool is not None and tool.acts and bool(tool.slot.properties)
     return is_short and is_cut(state["given"].get("finish_reason"))
 
 

@@ -6,7 +6,6 @@ from copy import deepcopy
 from dataclasses import asdict
 from typing import Any
 
-from selfcorrect.effects.effect import acts
 from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext, tools_named
@@ -114,7 +113,7 @@ def _bind(found: TextCall, context: RepairContext) -> JSON:
 def _may_act(name: str, context: RepairContext) -> bool:
     """Say whether a tool that a name means acts, or none is known."""
     tools = tools_named(name, context.tools)
-    return not tools or any(acts(each.effect) for each in tools)
+    return not tools or any(each.acts for each in tools)
 
 
 def keys_in(rules: Iterable[PlacedRule]) -> ToolCallKeys:

@@ -7,7 +7,6 @@ from threading import Lock
 from typing import Any
 from weakref import finalize
 
-from selfcorrect.effects.effect import acts
 from selfcorrect.effects.equal import canonical
 from selfcorrect.model import (
     ABSENT,
@@ -26,10 +25,11 @@ from selfcorrect.model import (
 )
 from selfcorrect.names import LONGEST, is_plain
 from selfcorrect.pointer import ARGS, apply, find, keys_of, look, pointer
-from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import names_secret
 from selfcorrect.schema.slot import Slot
 from selfcorrect.text import redact
+from selfcorrect.tools.spec import ToolSpec
 from selfcorrect.values.nothing import is_empty
 from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Allow, readings
@@ -66,7 +66,7 @@ class Remember:
         original: JSON,
         made: Call,
         changes: Sequence[Change],
-        tools: Mapping[str, OfferedTool],
+        tools: Mapping[str, ToolSpec],
     ) -> None:
         """Keep what a model or a person moved in a call that ended well.
 
@@ -141,13 +141,13 @@ def _open(file: str) -> sqlite3.Connection:
     return database
 
 
-def _digest(tool: OfferedTool) -> str:
+def _digest(tool: ToolSpec) -> str:
     """Return what changes with a tool's schema, and with what calling it does."""
     return sha256(canonical([tool.effect, tool.parameters]).encode()).hexdigest()
 
 
 def _rename(
-    rows: Iterable[Sequence[str]], call: Call, tools: Mapping[str, OfferedTool]
+    rows: Iterable[Sequence[str]], call: Call, tools: Mapping[str, ToolSpec]
 ) -> list[Change]:
     """Return the change of a tool's name, if every time the same tool was meant."""
     digests = {digest: target for digest, origin, target, _ in rows if origin == _NAME}
@@ -209,13 +209,13 @@ def _applies(change: Change, call: Call) -> bool:
     return canonical(found) == canonical(places)
 
 
-def _compare(start: Call, made: Call, tool: OfferedTool) -> JsonDict | None:
+def _compare(start: Call, made: Call, tool: ToolSpec) -> JsonDict | None:
     """Return where each value went that the schema did not take; None if not all can be told.
 
     Nothing may be left out or written anew, and no value may stand for two.
     """
     before, after = _leaves(start.args), _leaves(made.args)
-    allow = Allow(EVERY, acts=acts(tool.effect))
+    allow = Allow(EVERY, acts=tool.acts)
 
     def means(origin: str, target: str) -> bool:
         value, slot = before[origin], tool.slot.at(keys_of(target))
