@@ -114,8 +114,9 @@ def call_of(item: JsonObject) -> Call:
 
 
 def call_json(call: Call) -> JsonDict:
-    """Return a call as JSON, without the id where there is none."""
-    item: JsonDict = {"name": call.name, "args": dict(call.args)}
+    """Return a call as JSON, without the id where there is none; `args` may be a text still."""
+    args: Any = call.args
+    item: JsonDict = {"name": call.name, "args": dict(args) if isinstance(args, Mapping) else args}
     return item if call.id is None else item | {"id": call.id}
 
 

@@ -182,7 +182,9 @@ def _check_first(guard: Node) -> Node:
 
 
 def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> RunContext:
-    loaded = _map(given.get("strategies"))
+    loaded = given.get("strategies")
+    if not isinstance(loaded, StrategyMap):
+        loaded = load_default() if loaded is None else StrategyMap.load(loaded)
     # Passing a model is consent to its changes, unless the map says which classes run.
     classes = DEFAULT_CLASSES | ({Safety.MODEL} if "model" in given else set())
     classes = classes if loaded.policy.allow is None else frozenset(loaded.policy.allow)
@@ -201,12 +203,6 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
         given.get("tool_words", "show"),
         clock or SystemTime(),
     )
-
-
-def _map(source: StrategyMap | str | Path | None) -> StrategyMap:
-    if isinstance(source, StrategyMap):
-        return source
-    return load_default() if source is None else StrategyMap.load(source)
 
 
 def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:

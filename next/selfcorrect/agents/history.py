@@ -60,7 +60,11 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     clean = [form.clean(each) for each in messages]
     units = form.split(clean)
     steps = pair_units(units)
-    turns = {step.at: _own_calls(units[step.at or 0], step) for step in steps if not step.call}
+    turns = {
+        step.at: tuple(map(_own_call, units[step.at or 0].calls, step.ids))
+        for step in steps
+        if not step.call
+    }
     made = [_unit(step, units, turns, form) for step in steps]
     value = form.join(made)
     calls = tuple(call for each in turns.values() for call in each)
@@ -155,10 +159,6 @@ def form_of(messages: Sequence[Any]) -> Form:
             if form.holds(each):
                 return form
     return CHAT
-
-
-def _own_calls(unit: Unit, step: Step) -> tuple[ThreadCall, ...]:
-    return tuple(map(_own_call, unit.calls, step.ids))
 
 
 def _own_call(call: ThreadCall, own: str) -> ThreadCall:

@@ -48,18 +48,18 @@ async def mend_calls(
         state = await _walk({**given, **beside}, loop)
         if state is not None:
             calls[at], found[call_id] = _show(call, state)
-    unread = [call_id for call_id, start in found.items() if _is_unread(start)]
+    # The arguments that the model wrote could not be read.
+    unread = [
+        call_id
+        for call_id, start in found.items()
+        if not isinstance(start["given"].get("call", {}).get("args"), dict)
+    ]
     mended = with_calls(turn, calls)
     if not unread:
         return mended, found
     # The mark outlasts the private state: without it the call would run with its defaults.
     extra = {**mended.additional_kwargs, UNREAD: unread}
     return mended.model_copy(update={"additional_kwargs": extra}), found
-
-
-def _is_unread(start: Start) -> bool:
-    """Say whether the arguments that the model wrote could not be read."""
-    return not isinstance(start["given"].get("call", {}).get("args"), dict)
 
 
 def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -96,8 +96,6 @@ def describe(record: Record) -> JsonDict:
 def _release(value: JSON) -> JSON:
     """Return a value as it may leave; one that is cut is its text."""
     text = quote(value, 1_000)
-    try:
-        shown: JSON = json.loads(text)
-    except ValueError:
-        return text
-    return shown
+    with suppress(ValueError):
+        return json.loads(text)
+    return text

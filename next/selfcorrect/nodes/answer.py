@@ -15,7 +15,6 @@ from selfcorrect.nodes.plan import check_call
 from selfcorrect.nodes.round import NO_HELP, PERSON, Rung, start_round, take, update_of
 from selfcorrect.person import repair_of
 from selfcorrect.pointer import apply, keys_of
-from selfcorrect.schema.slot import Slot
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
@@ -33,7 +32,8 @@ async def take_answer(
     # Only the answer to a question about a doubt vouches, and only for that doubt.
     vouch = (*start.vouch, *({name: each[name] for name in _VOUCH} for each in question["doubts"]))
     is_first = not state["counts"].get("questions")
-    place = _place(question["path"], start.call, context)
+    tool, keys = context.tools.get(start.call.name), keys_of(question["path"])
+    place = tool.slot.at(keys) if tool is not None and keys else None
     repaired = repair_of(plain(answer), question, start.call, place, is_first=is_first)
     if isinstance(repaired, Changed) and _stays(start.call, repaired):
         repaired = Retry(1)
@@ -79,11 +79,6 @@ def _stays(call: Call, answer: Changed) -> bool:
         return apply(call, answer.changes) == call
     except LookupError:
         return False
-
-
-def _place(path: str, call: Call, context: RunContext) -> Slot | None:
-    tool, keys = context.tools.get(call.name), keys_of(path)
-    return tool.slot.at(keys) if tool is not None and keys else None
 
 
 _VOUCH = ("key", "outcome", "attempt")

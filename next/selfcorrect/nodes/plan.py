@@ -81,9 +81,7 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     call, finding = read_call(given, context.offers)
     if (tool := context.tools.get(call.name)) is not None:
         call = replace(call, args=tool.strip(call.args))
-    current = {"name": call.name, "args": call.args} if finding else call_json(call)
-    if finding and call.id is not None:
-        current["id"] = call.id
+    current = call_json(call)
     original = {"raw": given} if isinstance(given, str) else given
     update: Update = {
         "current": current,
