@@ -176,15 +176,12 @@ class ProviderForm:
         self, at: int, part: JsonObject, open_ids: dict[str, list[str]], holder: JsonObject
     ) -> Unit:
         inner = _inner(part, self.answers) or {}
-        return Unit(at, part, (), self._answered(inner, open_ids), holder, _text(inner.get("name")))
-
-    def _answered(self, inner: JsonObject, open_ids: dict[str, list[str]]) -> str:
-        if self.needs_id or inner.get(self.answer_id):
-            return _text(inner.get(self.answer_id))
-        # An answer without an id belongs to a call without one, or to the first of its tool.
-        name = _text(inner.get("name"))
-        own, waiting = f"name:{name}", open_ids[name]
-        return own if own in waiting or not waiting else waiting.pop(0)
+        name, call_id = _text(inner.get("name")), _text(inner.get(self.answer_id))
+        if not (self.needs_id or call_id):
+            # An answer without an id belongs to a call without one, or to the first of its tool.
+            own, waiting = f"name:{name}", open_ids[name]
+            call_id = own if own in waiting or not waiting else waiting.pop(0)
+        return Unit(at, part, (), call_id, holder, name)
 
     def read(self, part: JsonObject) -> ThreadCall:
         """Return a call as it is written."""

@@ -16,7 +16,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import CHECKPOINTER, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
 from selfcorrect.nodes.plan import check_call
-from selfcorrect.setup import Loop, Options, build_loop
+from selfcorrect.setup import Loop, build_loop
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import quote
@@ -46,30 +46,25 @@ class HostOptions(TypedDict, total=False):
     scope: str | Callable[[Any], object] | None
 
 
-def split_options(given: Mapping[str, Any]) -> tuple[Options, HostOptions]:
-    """Return the options of the loop, and those of its host."""
-    own = {name: item for name, item in given.items() if name in HostOptions.__annotations__}
-    shared = {name: item for name, item in given.items() if name not in own}
-    return cast("Options", shared), cast("HostOptions", own)
-
-
 class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        options: See `Options`; a model may be named as LangChain names it.
-        host: What the host adds; see `HostOptions`.
+        options: See `Options`, and what the host adds: `HostOptions`. A model may be named as
+            LangChain names it.
         shows: Whether calls are shown to others before they run.
     """
 
-    def __init__(self, options: Options, host: HostOptions, *, shows: bool) -> None:
-        loop = build_loop((), _with_model(options))
+    def __init__(self, options: Mapping[str, Any], *, shows: bool) -> None:
+        host = {name: options.get(name) for name in HostOptions.__annotations__}
+        own = {name: item for name, item in options.items() if name not in host}
+        loop = build_loop((), _with_model(own))
         self._loop = run_as_shown(loop) if shows else loop
         self.raises = loop.context.raises
-        self._effects = StrategyMap(effects=host.get("effects")).effects
-        self._ask_person = host.get("ask_person", False)
-        self.on_trail = host.get("on_trail")
-        self._scope = host.get("scope")
+        self._effects = StrategyMap(effects=host["effects"]).effects
+        self._ask_person = host["ask_person"]
+        self.on_trail = host["on_trail"]
+        self._scope = host["scope"]
         for name, given in (("on_trail", self.on_trail), ("scope", self._scope)):
             if not (given is None or callable(given) or (name, type(given)) == ("scope", str)):
                 raise GraphSetupError(f"{name}: must be callable, not {given!r:.80}")
@@ -131,7 +126,7 @@ class HostedLoops:
         return replace(self._loop, context=hosted)
 
 
-def _with_model(options: Options) -> Options:
+def _with_model(options: JsonObject) -> JsonObject:
     """Return the options with their model loaded, where it is named."""
     model = options.get("model")
     if not isinstance(model, str):

@@ -18,7 +18,7 @@ from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.budget import SPENT, is_word_of_user, open_account
-from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
+from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions
 from selfcorrect.agents.model_turn import take_turn
 from selfcorrect.agents.tool_call import run_call
 from selfcorrect.agents.turn import Turn
@@ -112,7 +112,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         for policy in filter(None, (self._not_found, self._on_empty)):
             if not callable(getattr(policy, "fresh", None)):
                 raise GraphSetupError(f"not a policy: {policy!r:.80}")
-        self._loops = HostedLoops(*split_options(given), shows=True)
+        self._loops = HostedLoops(given, shows=True)
 
     def wrap_model_call(
         self,

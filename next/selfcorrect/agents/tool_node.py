@@ -17,7 +17,7 @@ from langgraph.types import Command
 
 from selfcorrect.agents.answers import last_turn
 from selfcorrect.agents.calls import each_once
-from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
+from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions
 from selfcorrect.agents.stream import read_pieces
 from selfcorrect.agents.thread import answer_to, find_answers, open_calls
 from selfcorrect.agents.tool_call import run_call
@@ -86,7 +86,7 @@ class SelfCorrectingToolNode(ToolNode):
             awrap_tool_call=self._awalk,
         )
         # Nothing stands between the model's call and this node: what is repaired runs.
-        self._loops = HostedLoops(*split_options(options), shows=False)
+        self._loops = HostedLoops(options, shows=False)
         # Unusable tools are found here, not by the first call.
         self._loops.loop_with(list(self.tools_by_name.values()))
 

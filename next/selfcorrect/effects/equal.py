@@ -120,7 +120,9 @@ def _common(one: JSON, other: JSON) -> JSON:
 
 def _normal(value: JSON, place: Slot | None) -> JSON:
     """Return a value of JSON in one form, by what its schema says."""
-    place = place and _branch(value, place)
+    if place is not None:
+        # Of a union, the alternative that the value belongs to.
+        place = next((each for each in place.branches if each.accepts(value)), place)
     if isinstance(value, Mapping):
         return _normal_object(value, place)
     if isinstance(value, list):
@@ -150,11 +152,6 @@ def canonical(value: JSON) -> str:
     """Return the text that equal values of JSON share, and no others."""
     # For Python, 1 and True are equal.
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=repr)
-
-
-def _branch(value: JSON, place: Slot) -> Slot:
-    """Return the alternative of a union that a value belongs to, or the place itself."""
-    return next((each for each in place.branches if each.accepts(value)), place)
 
 
 def _read(text: str, place: Slot) -> Any:

@@ -29,10 +29,11 @@ async def write_call(
     tools = {call.name: context.tools[call.name]} if call.name in context.tools else context.tools
     is_meant = bool(call.name) or context.must_call
     write = prompts.write_meant if is_meant else prompts.write
+    schemas = {each.name: each.parameters for each in tools.values()}
     data = [
         f"text: {json.dumps(bound(str(call.args), _MAX_TEXT), ensure_ascii=False)}",
         f"request: {json.dumps(bound(context.request or '', _MAX_TEXT), ensure_ascii=False)}",
-        f"tools: {json.dumps(_schemas(tools), ensure_ascii=False, default=repr)}",
+        f"tools: {json.dumps(schemas, ensure_ascii=False, default=repr)}",
     ]
     prompt = [release(each, 20_000) for each in data]
     shape = prompts.shape_meant if is_meant else prompts.shape
@@ -48,10 +49,6 @@ async def write_call(
             return Changed(_changes(answer, call))
         prompt += [f"you answered: {quote(answer, 1_000)}", problem]
     return GiveUp("the model writes no call that fits")
-
-
-def _schemas(tools: Mapping[str, ToolSpec]) -> JsonDict:
-    return {each.name: each.parameters for each in tools.values()}
 
 
 def _problem(answer: JsonDict, prompts: Prompts, tools: Mapping[str, ToolSpec]) -> str | None:

@@ -267,7 +267,10 @@ def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> di
     """
     found: dict[str, ToolSpec] = {}
     for item in tools:
-        spec = _with_effect(_spec_of(item), effects)
+        spec = _spec_of(item)
+        for pattern, said in effects.items():
+            if not spec.declared and fnmatchcase(spec.name, pattern):
+                spec = replace(spec, effect=said.effect, atomic=said.atomic, declared=True)
         if spec.name in found:
             raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
         _ = spec.slot  # compiles the schema
@@ -306,13 +309,6 @@ def _spec_of(item: Any) -> ToolSpec:
     raise ToolDefinitionError(
         f"not a tool: {item!r:.80}; give a function, a LangChain tool, a schema or a ToolSpec"
     )
-
-
-def _with_effect(spec: ToolSpec, effects: Mapping[str, ToolEffect]) -> ToolSpec:
-    for pattern, said in effects.items():
-        if not spec.declared and fnmatchcase(spec.name, pattern):
-            return replace(spec, effect=said.effect, atomic=said.atomic, declared=True)
-    return spec
 
 
 def metadata_of(tool: Any) -> JsonObject:
