@@ -16,6 +16,7 @@ from selfcorrect.pointer import find, keys_of
 from selfcorrect.schema.findings import describe, must
 from selfcorrect.schema.slot import Slot
 from selfcorrect.text import bound, quote, release
+from selfcorrect.tools.spec import ToolSpec
 
 MAX_TEXT = 1_200
 MAX_WORDS = 40
@@ -74,32 +75,24 @@ _CLOSING = {
 
 
 def text_for_model(
-    reason: str,
-    stop: JsonObject,
-    state: JsonObject,
-    *,
-    words: str = "show",
-    place: Slot | None = None,
-    is_declared: bool = False,
+    stop: JsonObject, state: JsonObject, tool: ToolSpec | None, *, words: str
 ) -> str:
     """Return what the model reads.
 
     Args:
-        reason: The reason of the report.
         stop: Reason and detail, as the node gave them.
         state: The state of the run.
+        tool: The tool, if there is one of the name.
         words: `hide` leaves out what the tool said.
-        place: The place of the tool's arguments.
-        is_declared: Whether the effect of the tool is declared.
     """
-    findings: list[Finding] = state["findings"]
+    reason, findings = stop["reason"], state["findings"]
     of_tool = [each for each in findings if not _is_own(each)][:3]
     # What a strategy or a person says stands as it was said.
-    tried = map(_capital, _tried(state))
-    problems = map(_capital, _problems(findings, place or Slot({}), state["current"].get("args")))
+    tried, place = map(_capital, _tried(state)), tool.slot if tool else Slot({})
+    problems = map(_capital, _problems(findings, place, state["current"].get("args")))
     sentences = [*problems, *_details(reason, stop, state), *tried]
     said = of_tool if words != "hide" else []
-    key = _closing(reason, state, is_shown=bool(said), is_declared=is_declared)
+    key = _closing(reason, state, is_shown=bool(said), is_declared=bool(tool and tool.declared))
     wait = next((each["retry_after"] for each in of_tool if each.get("retry_after")), None)
     key = "wait" if key == "later" and wait else key
     closing = _CLOSING.get(key, "").format(wait=wait)

@@ -16,7 +16,7 @@ def question_about(
     path: str,
     state: CorrectionState,
     answers: Iterable[JsonDict],
-    doubts: Sequence[JsonDict] = (),
+    doubts: Sequence[JsonDict],
 ) -> JsonDict:
     """Return a question as JSON; its id is the same when the node is run again after an answer.
 

@@ -82,10 +82,10 @@ class Table:
 
 
 def build_table(
-    own_nodes: Iterable[str] = (),
-    routes: Mapping[str, Mapping[str, str]] | None = None,
-    guarded: Iterable[str] = (),
-    edges: Iterable[tuple[str, str]] = (),
+    own_nodes: Iterable[str],
+    routes: Mapping[str, Mapping[str, str]],
+    guarded: Iterable[str],
+    edges: Iterable[tuple[str, str]],
 ) -> Table:
     """Lay own nodes and routes over the default table, and check the result.
 
@@ -108,7 +108,7 @@ def build_table(
         table[guard] = {PASSED: node}
     if "execute" in guards:  # the arguments are checked before anybody is asked about them
         table[guards["execute"]]["failed"] = "diagnose"
-    for node, targets in (routes or {}).items():
+    for node, targets in routes.items():
         _check_outcomes(node, targets, table)
         table[node] |= targets
     for source, target in edges:

@@ -155,7 +155,8 @@ def build_loop(
 def _table(given: JsonObject) -> Table:
     built_in = {node for node, _ in SLOTS.values()}
     own = [name for name in given.get("nodes", ()) if name not in built_in]
-    return build_table(own, given.get("routes"), given.get("before", ()), given.get("on_edge", ()))
+    routes, guarded, edges = (given.get(name, {}) for name in ("routes", "before", "on_edge"))
+    return build_table(own, routes, guarded, edges)
 
 
 def _nodes(given: JsonObject) -> dict[str, Node]:

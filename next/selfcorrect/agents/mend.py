@@ -24,7 +24,7 @@ async def mend_calls(
     loop: Loop,
     beside: JsonObject,
     *,
-    skip: Collection[str] = (),
+    skip: Collection[str],
 ) -> Readable:
     """Return the turn with its calls repaired as far as they can be, and what the loop starts from.
 

@@ -59,7 +59,7 @@ def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
 
 
 def read_text_calls(
-    turn: AIMessage, context: RunContext, messages: Sequence[AnyMessage], *, may_call: bool = True
+    turn: AIMessage, context: RunContext, messages: Sequence[AnyMessage], *, may_call: bool
 ) -> Readable | str:
     """Return the turn with the calls of its text; else the tool of a call that was not read.
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from langchain_core.messages import ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
@@ -39,9 +38,9 @@ async def run_call(
             turn has an id of its own; where it knows them, `TURN` and `RUN`.
         is_async: Whether the host is async; if not, nothing is awaited.
     """
+    if (answer := answer_to(request.tool_call["id"], state["messages"])) is not None:
+        return answer
     run = _start(request, handler, loops, state, is_async=is_async)
-    if isinstance(run, ToolMessage):
-        return run
     with run.hosted():
         graph, config = run.graph, request.runtime.config
         if graph is None:
@@ -60,11 +59,9 @@ def _start(
     state: JsonObject,
     *,
     is_async: bool,
-) -> ToolRun | ToolMessage:
-    """Return the run of a call, or the answer that the call has already."""
+) -> ToolRun:
+    """Return the run of a call that has no answer yet."""
     call, messages = request.tool_call, state["messages"]
-    if (answer := answer_to(call["id"], messages)) is not None:
-        return answer
     turn, behind = last_turn(messages)
     known: Turn | None = state.get(TURN)
     if known is None or turn is None or known["message"] != turn.id:

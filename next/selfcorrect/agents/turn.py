@@ -47,7 +47,9 @@ def with_readable_calls(message: AIMessage) -> Readable:
     for index, (call, text) in enumerate(zip(calls_of(once), texts, strict=True)):
         call_id = call["id"] or ""
         if not call_id or call_id in calls:
-            call_id = call["id"] = _new_id(message, index)
+            # The same when a node runs again from its top.
+            place = f"{message.id or uuid4()} {index}".encode("utf-8", "replace")
+            call_id = call["id"] = f"call_{sha256(place).hexdigest()[:12]}"
         calls[call_id] = call
         if text is not None:
             call["args"] = {}
@@ -57,12 +59,6 @@ def with_readable_calls(message: AIMessage) -> Readable:
 
 
 _NO_OWNER = "(a piece of this turn belongs to no call)"
-
-
-def _new_id(message: AIMessage, index: int) -> str:
-    """Return an id for a call; the same when a node runs again from its top."""
-    place = f"{message.id or uuid4()} {index}"
-    return f"call_{sha256(place.encode('utf-8', 'replace')).hexdigest()[:12]}"
 
 
 def with_made_calls(messages: Sequence[AnyMessage]) -> list[AIMessage]:

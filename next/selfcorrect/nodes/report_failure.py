@@ -15,6 +15,7 @@ from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict
 from selfcorrect.state import CorrectionState, Update, seen
 from selfcorrect.text import redact_json
+from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
     from selfcorrect.report import FailureReport
@@ -81,19 +82,12 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
 
     tool = context.tools.get(name or "")
     doubt = gravest(context.own_records(state))
-    for_model = text_for_model(
-        reason,
-        stop,
-        state,
-        words=context.tool_words,
-        place=tool.slot if tool else None,
-        is_declared=tool is not None and tool.declared,
-    )
+    for_model = text_for_model(stop, state, tool, words=context.tool_words)
     return FailureReport(
         reason,
         stop["detail"],
         for_model,
-        _advice(reason, name, state, context),
+        _advice(reason, tool, state),
         name,
         _call(state["current"]),
         state["original"],
@@ -117,11 +111,10 @@ def _call(current: JsonDict) -> JsonDict | None:
     return {"raw": current.get("args")} if is_text else current or None
 
 
-def _advice(reason: str, name: str | None, state: CorrectionState, context: RunContext) -> str:
+def _advice(reason: str, tool: ToolSpec | None, state: CorrectionState) -> str:
     from selfcorrect.report import ADVICE
 
     advice = ADVICE.get(reason, "")
-    tool = context.tools.get(name or "")
     if tool is None or tool.declared or not any(acts(each["effect"]) for each in state["attempts"]):
         return advice
     line = f'ToolSpec.from_function({tool.name}, effect="read_only")'

@@ -1,7 +1,5 @@
 """What a whole run of an agent may cost, and what happens at a bound."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any, TypeAlias
 

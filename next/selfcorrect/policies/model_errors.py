@@ -1,7 +1,5 @@
 """What happens when a call of a model fails: it is raised, answered in its place, or made again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
