@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from selfcorrect.effects.again import Record, Request, Verdict, Vouch, may_run
+from selfcorrect.effects.again import Record, Request, Verdict, Vouch, doubt_of, may_run
 from selfcorrect.effects.effect import UNDECLARED, acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
@@ -256,15 +256,7 @@ class RunContext:
     def doubts_of(self, state: CorrectionState) -> list[JsonDict]:
         """Return what a question asked now has to tell of: records for which nobody vouches yet."""
         own = {each.key: each for each in self.own_records(state) if each.status in _IN_DOUBT}
-        doubts: list[JsonDict] = [
-            {
-                "key": each.key,
-                "outcome": str(each.status),
-                "about": each.tool,
-                "attempt": each.attempt,
-            }
-            for each in own.values()
-        ]
+        doubts = [doubt_of(replace(each, about=each.tool), each.status) for each in own.values()]
         doubts += (each for finding in state["findings"] for each in finding.get("doubts", ()))
         vouched = [each["key"] for each in state["vouch"]]
         return [each for each in doubts if each["key"] not in vouched]

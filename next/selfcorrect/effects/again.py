@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from selfcorrect.effects.effect import HARMLESS, acts
 from selfcorrect.effects.outcome import Outcome
-from selfcorrect.model import JSON, JsonObject, frozen
+from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 
 BEGUN = "begun"
 """The status of an intent of which nobody has written an outcome."""
@@ -200,6 +200,16 @@ def may_start_over(reason: str, attempts: Iterable[JsonObject]) -> bool:
 def in_doubt(record: Record) -> bool:
     """Say whether a call may have been done, and nobody who knows is still making it."""
     return record.status == Outcome.LOST or (record.status == BEGUN and not record.alive)
+
+
+def doubt_of(record: Record, outcome: str) -> JsonDict:
+    """Return what somebody vouches for, as JSON: a record, and the gravest status it may have."""
+    return {
+        "key": record.key,
+        "outcome": str(outcome),
+        "about": record.about,
+        "attempt": record.attempt,
+    }
 
 
 def gravest(records: Sequence[Record]) -> Record | None:

@@ -16,6 +16,7 @@ from selfcorrect.effects.again import (
     Run,
     Verdict,
     Vouch,
+    doubt_of,
     in_doubt,
     may_run,
 )
@@ -197,13 +198,5 @@ def _hold(records: Sequence[Record]) -> Update:
     if any(each.status != Outcome.DONE for each in records):
         text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
     finding = own_finding("HeldCall", "equal_calls", text, "")
-    finding["doubts"] = [
-        {
-            "key": each.key,
-            "outcome": Outcome.DONE.value,
-            "about": each.about,
-            "attempt": each.attempt,
-        }
-        for each in records
-    ]
+    finding["doubts"] = [doubt_of(each, Outcome.DONE) for each in records]
     return found("ledger", [finding]) | {"outcome": "failed"}
