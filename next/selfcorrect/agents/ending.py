@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
 from selfcorrect.model import frozen
 from selfcorrect.text import quote
@@ -37,6 +37,11 @@ _OVER: Mapping[str, str] = {
 """The last message of a run that is ended without asking its model."""
 _ENDS = ("terminal_kind", "rejected")
 """Reasons of reports that end the run."""
+
+
+def is_word_of_user(message: BaseMessage) -> bool:
+    """Say whether a user wrote a message, and no middleware: that begins another run."""
+    return isinstance(message, HumanMessage) and SOURCE not in message.additional_kwargs
 
 
 @frozen

@@ -17,7 +17,8 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.budget import SPENT, is_word_of_user, open_account
+from selfcorrect.agents.budget import SPENT, open_account
+from selfcorrect.agents.ending import is_word_of_user
 from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions
 from selfcorrect.agents.model_turn import take_turn
 from selfcorrect.agents.tool_call import run_call

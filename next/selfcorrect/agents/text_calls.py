@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.ending import SOURCE
+from selfcorrect.agents.ending import is_word_of_user
 from selfcorrect.agents.history import stop_reason_of
 from selfcorrect.context import RunContext
 from selfcorrect.model import JSON, Call, JsonDict
@@ -118,7 +118,7 @@ def _calls_made(messages: Sequence[AnyMessage]) -> tuple[list[ToolCall], list[To
     done: set[str] = set()
     count: int | None = None
     for message in reversed(messages):
-        if isinstance(message, HumanMessage) and SOURCE not in message.additional_kwargs:
+        if is_word_of_user(message):
             count = len(calls) if count is None else count
         elif isinstance(message, ToolMessage) and message.status != "error":
             done.add(message.tool_call_id)

@@ -85,13 +85,9 @@ async def with_known_answers(
 
 def _open_at(messages: Sequence[AnyMessage], at: int) -> list[ToolCall]:
     """Return the calls of a message that have no answer behind it."""
-    message = messages[at]
-    if not isinstance(message, AIMessage) or not message.tool_calls:
-        return []
     behind = map(messages.__getitem__, range(at + 1, len(messages)))
     said = takewhile(lambda each: isinstance(each, ToolMessage), behind)
-    answers = find_answers(message, list(said))
-    return [call for index, call in enumerate(message.tool_calls) if index not in answers]
+    return open_calls([messages[at], *said])
 
 
 def _is_of(record: Record, call: ToolCall) -> bool:
