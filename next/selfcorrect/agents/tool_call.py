@@ -42,7 +42,7 @@ async def run_call(
         return answer
     run = _start(request, handler, loops, state, is_async=is_async)
     with run.hosted():
-        graph, config = run.graph, request.runtime.config
+        graph, config = loops.graph_for(request, run.loop), request.runtime.config
         if graph is None:
             run.out = await walk_hosted(run.loop, run.given)
         elif is_async:
@@ -92,8 +92,7 @@ def _start(
         "message_id": turn.id if turn and turn.id else f"#{len(messages) - len(behind)}",
         "task_id": scope,
     }
-    words, graph = known["words"].get(call_id), loops.graph_for(request, loop)
-    return ToolRun(request, handler, loop, given, words, graph=graph)
+    return ToolRun(request, handler, loop, given, known["words"].get(call_id))
 
 
 def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:

@@ -50,7 +50,6 @@ class ToolRun(Listener):
         out: What the loop came to.
         made: The call as the tool got it last, or None.
         errors: What the tool's own code raised in the last execution; a handler may call it often.
-        graph: The loop as a graph, where a person can be asked; else None.
         shown: The call as others have seen it: a tool that acts runs with nothing else.
         is_approved: Whether a person has answered for the call as it stands now.
     """
@@ -63,7 +62,6 @@ class ToolRun(Listener):
     out: JsonDict = field(default_factory=dict)
     made: ToolCall | None = None
     errors: list[BaseException] = field(default_factory=list)
-    graph: Any = None
     shown: JsonObject | None = None
     is_approved: bool = False
     _answer: Any = None

@@ -47,11 +47,6 @@ class RecordedError:
     finding: Finding
     is_decided: bool
 
-    @property
-    def group(self) -> tuple[str, str, bool]:
-        """What errors of one cause share."""
-        return self.tool, self.text, self.is_decided
-
 
 def propose(options: argparse.Namespace) -> int:
     """Ask a model for a rule for each sort of undecided error, and write those that pass."""
@@ -65,7 +60,8 @@ def propose(options: argparse.Namespace) -> int:
     port = ModelPort(model, Spending(left={"model_calls": options.most}))
     groups: dict[Any, list[RecordedError]] = defaultdict(list)
     for each in _read(options.errors, strategies):
-        groups[each.group].append(each)
+        # What errors of one cause share.
+        groups[each.tool, each.text, each.is_decided].append(each)
     written, passed = _HEAD.format(base=json.dumps(base)), 0
     asked = sorted((each for each in groups if not each[2]), key=lambda each: -len(groups[each]))
     for group in asked[: max(0, options.most)]:
@@ -145,14 +141,12 @@ def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedErr
     names = tuple(each for each in schema.get("properties") or arguments if _NAME.fullmatch(each))
     declared = [each.effect for name, each in strategies.effects.items() if fits(tool, (name,))]
     effect = [*declared, record.get("effect") or ""][0]
-    finding = recorded_finding(text, *(record.get(name) for name in _FIELDS))
+    finding = recorded_finding(text, *map(record.get, ("exception", "status", "code")))
     is_decided = strategies.ask_rules(finding, tool).first is not None
-    return RecordedError(
-        tool, mask(text, arguments, names), names, str(effect), finding, is_decided
-    )
+    shown = mask(text, arguments, names)
+    return RecordedError(tool, shown, names, str(effect), finding, is_decided)
 
 
-_FIELDS = ("exception", "status", "code")
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
 
 
