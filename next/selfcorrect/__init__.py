@@ -4,11 +4,11 @@
 without executing them. Names are loaded when they are first used, so that a cold start stays short.
 """
 
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.lazy import load_names
 
-_HOMES: Final = {
+_HOMES = {
     "agents.middleware": "SelfCorrection",
     "diagnosis.kind": "classify",
     "effects": "Effect Outcome",

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import replace
 from itertools import count
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -205,7 +205,7 @@ def _in_order(
     return _Combination(name, graphs, invoke, ainvoke)
 
 
-_FINAL: Final = ("terminal_kind", "escalated")
+_FINAL = ("terminal_kind", "escalated")
 
 
 def _list_executions(out: JsonObject) -> list[JsonDict]:
@@ -239,7 +239,7 @@ def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> Jso
     }
 
 
-_SCRATCHPAD: Final = "__pregel_scratchpad"
+_SCRATCHPAD = "__pregel_scratchpad"
 """LangGraph's key for what it counts in a node: the graphs that run in it, for one."""
 
 

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from selfcorrect.effects.again import Record, Request, Verdict, Vouch, may_run
+from selfcorrect.effects.again import Record, Request, Verdict, Vouch, doubt_of, may_run
 from selfcorrect.effects.effect import UNDECLARED, acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
@@ -33,14 +33,14 @@ from selfcorrect.model import (
     JsonObject,
     Safety,
     call_of,
+    frozen,
     name_place,
 )
 from selfcorrect.models.port import Spending
-from selfcorrect.names import same_words
 from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.safety import SafetyPolicy
 from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
-from selfcorrect.protocols import Clock, Ledger
+from selfcorrect.protocols import Clock, Ledger, tools_named
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map.registry import BoundStrategy
@@ -53,11 +53,11 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-MAX_LIVE_RUNS: Final = 1_000
-MAX_TEXTS: Final = 8
+MAX_LIVE_RUNS = 1_000
+MAX_TEXTS = 8
 
 
-LOG: Final = logging.getLogger("selfcorrect")
+LOG = logging.getLogger("selfcorrect")
 
 
 def has_readers(level: int = logging.ERROR) -> bool:
@@ -94,7 +94,7 @@ class Live:
     errors: list[Exception] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunContext:
     """The parts of a graph, and how the run is hosted.
 
@@ -198,12 +198,12 @@ class RunContext:
 
     def offers(self, name: str) -> bool:
         """Say whether a name is a tool's, whatever its case and separators."""
-        return name in self.tools or any(same_words(name, each) for each in self.tools)
+        return name in self.tools or bool(tools_named(name, self.tools))
 
     def may_act(self, calls: Iterable[TextCall]) -> bool:
         """Say whether one of these calls means a tool that acts, or one that nobody knows."""
-        reads = [each.name for each in self.tools.values() if not acts(each.effect)]
-        return not all(any(same_words(call.name, name) for name in reads) for call in calls)
+        found = [tools_named(call.name, self.tools) for call in calls]
+        return not all(found) or any(tool.acts for tools in found for tool in tools)
 
     def key_of(self, call: Call) -> str:
         """Return the text that is equal for equal calls."""
@@ -256,15 +256,7 @@ class RunContext:
     def doubts_of(self, state: CorrectionState) -> list[JsonDict]:
         """Return what a question asked now has to tell of: records for which nobody vouches yet."""
         own = {each.key: each for each in self.own_records(state) if each.status in _IN_DOUBT}
-        doubts: list[JsonDict] = [
-            {
-                "key": each.key,
-                "outcome": str(each.status),
-                "about": each.tool,
-                "attempt": each.attempt,
-            }
-            for each in own.values()
-        ]
+        doubts = [doubt_of(replace(each, about=each.tool), each.status) for each in own.values()]
         doubts += (each for finding in state["findings"] for each in finding.get("doubts", ()))
         vouched = [each["key"] for each in state["vouch"]]
         return [each for each in doubts if each["key"] not in vouched]
@@ -363,8 +355,8 @@ def _words_of_user(message: Any) -> JSON:
     return of("content", "") if is_own and not is_other else ""
 
 
-_SOURCE: Final = "lc_source"
-_IN_DOUBT: Final = (Outcome.REFUSED, Outcome.LOST)
+_SOURCE = "lc_source"
+_IN_DOUBT = (Outcome.REFUSED, Outcome.LOST)
 
 
 @lru_cache(maxsize=64)
@@ -373,7 +365,7 @@ def _request_text(request: str) -> str:
     return release(request, 500)
 
 
-_FAULTS: Final = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
+_FAULTS = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -8,16 +8,15 @@ import re
 import zlib
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
 
-MAX_TEXT: Final = 2_000
+MAX_TEXT = 2_000
 """Characters of a description that are read for its words."""
-_LONGEST: Final = 32
-_WORD: Final = re.compile(r"[^\W_]+")
-_BEFORE: Final = re.compile(
+_LONGEST = 32
+_WORD = re.compile(r"[^\W_]+")
+_BEFORE = re.compile(
     r"^(?:anti|down|inter|over|under|dis|max|min|mis|non|out|pre|sub|de|en|ex|im|in|re|un|up)(.{4,})$"
 )
-_BEHIND: Final = re.compile(r"^(.{3,}?)(?:down|off|out|by|ed|ee|er|in|ly|on|or|to|up)$")
+_BEHIND = re.compile(r"^(.{3,}?)(?:down|off|out|by|ed|ee|er|in|ly|on|or|to|up)$")
 """What makes another word of a word: `undelete`, `checkout`."""
 
 
@@ -70,7 +69,7 @@ def vocabulary(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text[:MAX_TEXT].casefold()))
 
 
-_ABBREVIATIONS: Final = (
+_ABBREVIATIONS = (
     "addr address, amt amount, attr attribute, cfg config, cnt count, config configuration",
     "ctx context, db database, dept department, desc description, dest destination",
     "dict dictionary, dir directory, doc document, dst destination, env environment, fn function",
@@ -80,10 +79,8 @@ _ABBREVIATIONS: Final = (
     "pic picture, pwd password, qty quantity, ref reference, repo repository, req request",
     "resp response, src source, tgt target, txt text, tz timezone, usr user, val value",
 )
-_SHORT: Final = frozenset(
-    frozenset(pair.split()) for row in _ABBREVIATIONS for pair in row.split(", ")
-)
-_ABBREVIATED: Final = frozenset[str]().union(*_SHORT)
+_SHORT = frozenset(frozenset(pair.split()) for row in _ABBREVIATIONS for pair in row.split(", "))
+_ABBREVIATED = frozenset[str]().union(*_SHORT)
 
 
 def is_short_for(one: str, other: str) -> bool:

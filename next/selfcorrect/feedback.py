@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final
 
 from selfcorrect.effects.effect import acts
 from selfcorrect.model import JSON, OWN, Finding, JsonObject, name_place
@@ -17,12 +16,13 @@ from selfcorrect.pointer import find, keys_of
 from selfcorrect.schema.findings import describe, must
 from selfcorrect.schema.slot import Slot
 from selfcorrect.text import bound, quote, release
+from selfcorrect.tools.spec import ToolSpec
 
-MAX_TEXT: Final = 1_200
-MAX_WORDS: Final = 40
+MAX_TEXT = 1_200
+MAX_WORDS = 40
 """Words before the tool's own; a sentence that is begun within them is not left out silently."""
 
-_KINDS: Final = {
+_KINDS = {
     "transient": ("the service is unavailable", "later"),
     "rate_limit": ("the service limits the rate of calls", "later"),
     "timeout": ("the tool did not answer in time", "later"),
@@ -36,14 +36,14 @@ _KINDS: Final = {
     "cancelled": ("the call was cancelled", "tell"),
 }
 """What is wrong, and what can be done, by the kind of an error that is not the runtime's own."""
-_DOUBT: Final = "Nobody knows whether the call was done."
-_DETAILS: Final = {
+_DOUBT = "Nobody knows whether the call was done."
+_DETAILS = {
     "escalated": "ERROR: `{tool}` escalates (severity {severity}): {detail}",
     "limit_reached": "A limit of this run is reached. {detail}",
     **dict.fromkeys(("terminal_kind", "rejected", "unavailable"), "{detail}"),
 }
 """Reasons whose detail says more than the error does."""
-_CLOSING: Final = {
+_CLOSING = {
     # By reason.
     "lost": "Find out whether it was done before you repeat it.",
     "partly": "A part may have been done: find out which part before you repeat it.",
@@ -75,32 +75,24 @@ _CLOSING: Final = {
 
 
 def text_for_model(
-    reason: str,
-    stop: JsonObject,
-    state: JsonObject,
-    *,
-    words: str = "show",
-    place: Slot | None = None,
-    is_declared: bool = False,
+    stop: JsonObject, state: JsonObject, tool: ToolSpec | None, *, words: str
 ) -> str:
     """Return what the model reads.
 
     Args:
-        reason: The reason of the report.
         stop: Reason and detail, as the node gave them.
         state: The state of the run.
+        tool: The tool, if there is one of the name.
         words: `hide` leaves out what the tool said.
-        place: The place of the tool's arguments.
-        is_declared: Whether the effect of the tool is declared.
     """
-    findings: list[Finding] = state["findings"]
+    reason, findings = stop["reason"], state["findings"]
     of_tool = [each for each in findings if not _is_own(each)][:3]
     # What a strategy or a person says stands as it was said.
-    tried = map(_capital, _tried(state))
-    problems = map(_capital, _problems(findings, place or Slot({}), state["current"].get("args")))
+    tried, place = map(_capital, _tried(state)), tool.slot if tool else Slot({})
+    problems = map(_capital, _problems(findings, place, state["current"].get("args")))
     sentences = [*problems, *_details(reason, stop, state), *tried]
     said = of_tool if words != "hide" else []
-    key = _closing(reason, state, is_shown=bool(said), is_declared=is_declared)
+    key = _closing(reason, state, is_shown=bool(said), is_declared=bool(tool and tool.declared))
     wait = next((each["retry_after"] for each in of_tool if each.get("retry_after")), None)
     key = "wait" if key == "later" and wait else key
     closing = _CLOSING.get(key, "").format(wait=wait)
@@ -290,10 +282,10 @@ def _text_of_page(text: str) -> str:
     return " ".join(plain(text).split())
 
 
-_PAGE: Final = re.compile(r"\s{0,20}<(?:!doctype html|html)\b", re.IGNORECASE)
-_STACK: Final = re.compile(
+_PAGE = re.compile(r"\s{0,20}<(?:!doctype html|html)\b", re.IGNORECASE)
+_STACK = re.compile(
     r"^Traceback \(most recent call last\):\n(?:[ \t].*\n?)+|\n[ \t]+at [^\n]+", re.MULTILINE
 )
-_PATHS: Final = re.compile(
+_PATHS = re.compile(
     r"(?<![\w/.])(?:/[\w.-]{1,80}){1,20}/([\w.-]{1,80}\.(?:py|js|ts|java|go|rb|rs|php|cs)\b)"
 )

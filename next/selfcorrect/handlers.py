@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfcorrect.errors import EscalationError
 from selfcorrect.model import (
@@ -19,6 +19,7 @@ from selfcorrect.model import (
     Repair,
     Result,
     Safety,
+    frozen,
 )
 from selfcorrect.models.port import value_of
 from selfcorrect.pointer import ARGS
@@ -28,12 +29,12 @@ from selfcorrect.reading.call_object import strict_json
 if TYPE_CHECKING:
     from selfcorrect.models.fixer import FixRequest
 
-RUNG: Final = "on-error"
+RUNG = "on-error"
 """The name of a handler on a ladder."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InvalidArgs:
     """The arguments do not fit the schema, or cannot be read.
 
@@ -48,7 +49,7 @@ class InvalidArgs:
     schema: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DeserializationError:
     """The arguments fit the schema, but not the tool's own types; or a fixer's answer is no JSON.
 
@@ -63,7 +64,7 @@ class DeserializationError:
     cause: BaseException | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExecutionError:
     """The tool ran and failed."""
 
@@ -99,14 +100,14 @@ class OnError:
         return getattr(self, _FIELDS[kind])  # type: ignore[no-any-return]
 
 
-_FIELDS: Final = {
+_FIELDS = {
     InvalidArgs: "invalid_args",
     DeserializationError: "deserialization_error",
     ExecutionError: "execution_error",
 }
 
 
-on_error: Final = OnError
+on_error = OnError
 """Makes a handler; the name that stands above a function."""
 
 
@@ -118,11 +119,11 @@ def default_on_error(handler: OnError | None) -> OnError | None:
     return before
 
 
-DEFAULTS: Final[dict[str, OnError]] = {}
+DEFAULTS: dict[str, OnError] = {}
 """The handler of tools and graphs that have none, if there is one; one for the process."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskHandler:
     """The rung of a handler: asks it, and calls the fixer that it names."""
 
@@ -186,4 +187,4 @@ class AskHandler:
         return GiveUp(f"the fixer failed {fix.retries + 1} times; last: {last}")
 
 
-MAX_RETRIES: Final = 10
+MAX_RETRIES = 10

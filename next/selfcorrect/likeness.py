@@ -6,20 +6,19 @@ word of the language is never a slip of another one.
 
 import re
 from collections.abc import Iterable
-from typing import Final
 
 from selfcorrect.dictionary import is_rare, is_short_for, is_word
 from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
 
-SAME: Final = 0.0
-ALIKE: Final = 0.1
-NOISY: Final = 0.5
-OTHER: Final = 1.0
-MAX_NOISE: Final = 0.4
+SAME = 0.0
+ALIKE = 0.1
+NOISY = 0.5
+OTHER = 1.0
+MAX_NOISE = 0.4
 """The largest share of letters that may differ."""
-_SPACE: Final = re.compile(r".*(?:[.:/]|__)", re.DOTALL)
-_SEPARATOR: Final = re.compile(r"[\W_]+")
-_NO_WORDS: Final[frozenset[str]] = frozenset()
+_SPACE = re.compile(r".*(?:[.:/]|__)", re.DOTALL)
+_SEPARATOR = re.compile(r"[\W_]+")
+_NO_WORDS: frozenset[str] = frozenset()
 
 
 def difference(
@@ -130,7 +129,7 @@ def is_slip(one: str, other: str, said: frozenset[str] = _NO_WORDS) -> bool:
     return any(known) != all(known)
 
 
-_SHORTEST: Final = 4
+_SHORTEST = 4
 """Letters of a word below which another letter makes another word."""
 
 
@@ -169,7 +168,7 @@ def has_rival(written: str, name: str, others: Iterable[str]) -> bool:
     return away <= _RIVAL and any(typos(letters(written), each, away) <= away for each in rivals)
 
 
-_RIVAL: Final = 2
+_RIVAL = 2
 
 
 def _noise(one: str, other: str, said: frozenset[str]) -> float | None:

@@ -1,7 +1,5 @@
 """How much a run may cost, and the one function that compares a counter with its bound."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt

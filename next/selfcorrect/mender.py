@@ -1,22 +1,22 @@
 """`Mender` and `repair_call`: repair calls without executing them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Unpack
+from dataclasses import field, replace
+from typing import Any, Unpack
 
 from selfcorrect.limits import cost_of
-from selfcorrect.model import JSON, Call, Change, JsonObject, change_of
+from selfcorrect.model import JSON, Call, Change, JsonObject, change_of, frozen
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen
 from selfcorrect.setup import Options, build_loop
 from selfcorrect.tools.spec import collect_tools
 from selfcorrect.walk import awalk, walk
 
-_OUTCOMES: Final = ("valid", "repaired", "ask", "failed")
+_OUTCOMES = ("valid", "repaired", "ask", "failed")
 """From the best to the worst."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MendedCall:
     """What became of one call.
 
@@ -60,7 +60,7 @@ class MendedCall:
         return call.get("args", call.get("raw")) if call else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mending:
     """What became of one or more calls that were repaired without executing them.
 

@@ -7,15 +7,22 @@ Everything is frozen. What travels in the state is plain JSON (`Finding`, `chang
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
 from itertools import islice
-from typing import Any, Final, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
 
 JSON: TypeAlias = Any
 """None, bool, int, float, str, a list of JSON, or a dict from str to JSON."""
 JsonObject: TypeAlias = Mapping[str, Any]
 JsonDict: TypeAlias = dict[str, Any]
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(cls: type[T]) -> type[T]:
+    """Make a class of values that never change: a frozen dataclass with slots."""
+    return dataclass(frozen=True, slots=True)(cls)
 
 
 class Absent(Enum):
@@ -27,7 +34,7 @@ class Absent(Enum):
         return "ABSENT"
 
 
-ABSENT: Final = Absent.ABSENT
+ABSENT = Absent.ABSENT
 """Stands for no value where `None` would be one: JSON null and a missing argument differ."""
 
 
@@ -47,7 +54,7 @@ class ErrorKind(StrEnum):
     CANCELLED = "cancelled"
 
 
-RETRYABLE: Final = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
+RETRYABLE = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
 
 
 class Category(StrEnum):
@@ -92,7 +99,7 @@ class Severity(StrEnum):
     CRITICAL = "CRITICAL"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """One tool call."""
 
@@ -107,8 +114,9 @@ def call_of(item: JsonObject) -> Call:
 
 
 def call_json(call: Call) -> JsonDict:
-    """Return a call as JSON, without the id where there is none."""
-    item: JsonDict = {"name": call.name, "args": dict(call.args)}
+    """Return a call as JSON, without the id where there is none; `args` may be a text still."""
+    args: Any = call.args
+    item: JsonDict = {"name": call.name, "args": dict(args) if isinstance(args, Mapping) else args}
     return item if call.id is None else item | {"id": call.id}
 
 
@@ -167,7 +175,7 @@ def own_finding(kind: str, code: str, text: str, path: str, constraint: JSON = N
     }
 
 
-OWN: Final = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall", "NoReceipt"})
+OWN = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall", "NoReceipt"})
 """Classes of what the library finds itself."""
 
 
@@ -177,7 +185,7 @@ def is_own(finding: Finding) -> bool:
     return len(types) == 1 and types[0] in OWN
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnosis:
     """A finding as a strategy sees it; the attributes are those of `Finding`."""
 
@@ -233,7 +241,7 @@ def name_place(path: str) -> str:
     return inner.replace("/", ".").replace("~1", "/").replace("~0", "~")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One edit of a call.
 
@@ -260,7 +268,7 @@ class Change:
 
 def change_json(change: Change) -> JsonDict:
     """Return a change as JSON; `ABSENT` values and empty fields are left out."""
-    values = {name: getattr(change, name) for name in Change.__slots__}
+    values = {each.name: getattr(change, each.name) for each in fields(change)}
     values["safety"] = change.safety.value  # a checkpoint holds no classes
     empty = {name for name in ("moved_from", "strategy", "rule") if values[name] is None}
     return {key: item for key, item in values.items() if item is not ABSENT and key not in empty}
@@ -287,25 +295,25 @@ class Changed:
         object.__setattr__(self, "changes", tuple(flat))
 
 
-MAX_CHANGES: Final = 500
+MAX_CHANGES = 500
 """How many changes one answer may make."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wait:
     """The same call may succeed after `seconds`."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """The strategy answers for the tool; the run ends with `value`."""
 
     value: JSON
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ask:
     """A person has to decide; `options` are values to choose from."""
 
@@ -313,14 +321,14 @@ class Ask:
     options: Iterable[JSON] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GiveUp:
     """This strategy cannot help; the next one on the ladder is tried."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Escalate:
     """The run ends and asks for help from above."""
 
@@ -328,14 +336,14 @@ class Escalate:
     severity: Severity = Severity.HIGH
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terminal:
     """The run ends; nothing else is tried."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retry:
     """The same call is executed up to `times` further times.
 
@@ -346,7 +354,7 @@ class Retry:
     even_if_lost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fix:
     """A fixer is called, and called again up to `retries` times when it fails."""
 

@@ -3,16 +3,15 @@
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Final
 
-LONGEST: Final = 120
+LONGEST = 120
 """Characters beyond which two names are alike only if they are equal."""
-NEGATIONS: Final = frozenset({"no", "not", "non", "never", "without", "except", "un", "dry"})
+NEGATIONS = frozenset({"no", "not", "non", "never", "without", "except", "un", "dry"})
 """Words that turn a meaning round."""
-_PLAIN: Final = re.compile(r"\w[\w.:/\- ]*")
-_SEPARATOR: Final = re.compile(r"[\W_]+")
-_DIGIT: Final = re.compile(r"[\W_]*\d[\W_]*")
-_BORDER: Final = re.compile(  # bookFlight, HTTP|Page, 256|sum, sha|256
+_PLAIN = re.compile(r"\w[\w.:/\- ]*")
+_SEPARATOR = re.compile(r"[\W_]+")
+_DIGIT = re.compile(r"[\W_]*\d[\W_]*")
+_BORDER = re.compile(  # bookFlight, HTTP|Page, 256|sum, sha|256
     r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)"
 )
 

@@ -1,7 +1,7 @@
 """What a person's answer comes to: a decision is recognised before any value."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.likeness import typos
 from selfcorrect.model import (
@@ -85,18 +85,18 @@ def _named(answer: Any) -> tuple[Any, Any]:
     return answer.get("question"), answer["answer"] if is_around else answer
 
 
-_ACTIONS: Final = {
+_ACTIONS = {
     **{each: each for each in ("approve", "reject", "edit", "choose", "answer", "respond")},
     # LangGraph's Agent Inbox.
     "accept": "approve",
     "ignore": "reject",
     "response": "respond",
 }
-_WORDS: Final = {
+_WORDS = {
     **dict.fromkeys(("approve", "approved", "accept", "accepted"), "approve"),
     **dict.fromkeys(("reject", "rejected", "deny", "denied", "decline", "declined"), "reject"),
 }
-_UNCLEAR: Final = {
+_UNCLEAR = {
     **dict.fromkeys(("yes", "y", "ok", "okay", "true"), "approve"),
     **dict.fromkeys(("no", "n", "cancel", "stop", "abort", "false"), "reject"),
 }
@@ -134,7 +134,8 @@ def _action_of(answer: Any) -> str | None:
 def _word(answer: str | bool, question: JsonObject, place: Slot | None) -> JsonDict | GiveUp:
     """Tell a decision from a value; where a word may be both, neither is guessed."""
     word = str(answer).strip().strip(".!'\"`").casefold()
-    listed = [str(each).casefold() for each in (*question["options"], *_choices(place))]
+    choices = place.choices if place is not None else ()
+    listed = [str(each).casefold() for each in (*question["options"], *choices)]
     decision, value = _WORDS.get(word), {"action": "answer", "value": answer}
     if not question["path"]:
         decision = decision or _UNCLEAR.get(word)
@@ -142,7 +143,8 @@ def _word(answer: str | bool, question: JsonObject, place: Slot | None) -> JsonD
     if decision is not None and word not in listed:
         return {"action": decision}
     is_value = word in listed or (place is not None and "boolean" in place.kinds)
-    if decision is None and (is_value or not (word in _UNCLEAR or _is_slip(word))):
+    is_slip = any(typos(word, each, 1) <= 1 for each in _WORDS)
+    if decision is None and (is_value or not (word in _UNCLEAR or is_slip)):
         return value
     return GiveUp(
         f"{answer!r:.40} may be a value or a decision; answer with"
@@ -150,21 +152,13 @@ def _word(answer: str | bool, question: JsonObject, place: Slot | None) -> JsonD
     )
 
 
-def _choices(place: Slot | None) -> tuple[JSON, ...]:
-    return tuple(place.choices or ()) if place is not None else ()
-
-
-def _is_slip(word: str) -> bool:
-    return any(typos(word, each, 1) <= 1 for each in _WORDS)
-
-
 def _choice(choice: Any, question: JsonObject, call: Call) -> Repair:
     options = question["options"]
     if isinstance(choice, int) and not isinstance(choice, bool) and 0 <= choice < len(options):
-        return _choose(options[choice], question, call)
-    if choice in options:
-        return _choose(choice, question, call)
-    return GiveUp(f"choose one of {len(options)} options, from 0, or by its value")
+        choice = options[choice]
+    elif choice not in options:
+        return GiveUp(f"choose one of {len(options)} options, from 0, or by its value")
+    return _choose(choice, question, call)
 
 
 def _choose(option: JSON, question: JsonObject, call: Call) -> Repair:

@@ -1,16 +1,16 @@
 """JSON Pointers (RFC 6901) into a call: find, read and change a place; and bound all places."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.model import ABSENT, JSON, Call, Change, JsonDict, JsonObject
 
-ARGS: Final = "/args"
-MAX_BYTES: Final = 1 << 20
-MAX_CHARACTERS: Final = 1 << 23
-MAX_VALUES: Final = 100_000
-MAX_DEPTH: Final = 64
-MAX_BITS: Final = 13_000
+ARGS = "/args"
+MAX_BYTES = 1 << 20
+MAX_CHARACTERS = 1 << 23
+MAX_VALUES = 100_000
+MAX_DEPTH = 64
+MAX_BITS = 13_000
 """Of an integer: Python writes no more than 4,300 digits as a text."""
 
 

@@ -1,42 +1,22 @@
 """What a strategy sees, and what can be swapped: a node, a ledger, a clock."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeAlias
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from selfcorrect.effects.again import Record, Verdict
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import LimitReachedError
-from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject
+from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject, frozen
 from selfcorrect.models.port import ModelPort, Spending
 from selfcorrect.names import same_words
 from selfcorrect.schema.slot import Slot
 
-
-class OfferedTool(Protocol):
-    """A tool that the model may call, as strategies see it; `ToolSpec` is one.
-
-    Attributes:
-        name: Its name.
-        description: What the model reads about it.
-        parameters: The JSON Schema of its arguments.
-        effect: What a call does to the world.
-        slot: The schema as places.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def parameters(self) -> JsonObject: ...
-    @property
-    def effect(self) -> str: ...
-    @property
-    def slot(self) -> Slot: ...
+if TYPE_CHECKING:
+    from selfcorrect.tools.spec import ToolSpec
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepairContext:
     """What a strategy sees beside the call and its diagnosis.
 
@@ -58,7 +38,7 @@ class RepairContext:
     """
 
     schema: JsonObject = field(default_factory=dict)
-    tools: Mapping[str, OfferedTool] = field(default_factory=dict)
+    tools: "Mapping[str, ToolSpec]" = field(default_factory=dict)
     effect: str = ""
     request: str | None = None
     messages: Sequence[JSON] = ()
@@ -105,11 +85,16 @@ class RepairContext:
 
     def offers(self, name: str) -> bool:
         """Say whether a name is a tool's, whatever its case and separators."""
-        return any(name == each or same_words(name, each) for each in self.tools)
+        return bool(tools_named(name, self.tools))
 
 
 Node: TypeAlias = Callable[[Any, Any], Any]
 """`(state, context) -> update`, sync or async; see `CorrectionState` and `RunContext`."""
+
+
+def tools_named(name: str, tools: "Mapping[str, ToolSpec]") -> "list[ToolSpec]":
+    """Return the tools that have a name, whatever its case and separators."""
+    return [tool for each, tool in tools.items() if name == each or same_words(name, each)]
 
 
 class Ledger(Protocol):

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Final
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.state import CorrectionState, seen
 from selfcorrect.text import bound, release
 
-MAX_OPTIONS: Final = 50
+MAX_OPTIONS = 50
 
 
 def question_about(
@@ -17,7 +16,7 @@ def question_about(
     path: str,
     state: CorrectionState,
     answers: Iterable[JsonDict],
-    doubts: Sequence[JsonDict] = (),
+    doubts: Sequence[JsonDict],
 ) -> JsonDict:
     """Return a question as JSON; its id is the same when the node is run again after an answer.
 
@@ -58,8 +57,8 @@ def question_about(
     }
 
 
-_ATTEMPT: Final = ("number", "call", "outcome", "text")
-_DOUBTS: Final = {
+_ATTEMPT = ("number", "call", "outcome", "text")
+_DOUBTS = {
     "lost": "Nobody knows whether the call was done before; if it runs now, it may be done twice. ",
     "refused": "The tool refused the call before, and a part of it may have been done. ",
 }

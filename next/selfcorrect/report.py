@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.effects.outcome import Outcome
-from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.text import release
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailureReport:
     """Why a run ended without a result, and what can be done.
 
@@ -87,10 +87,10 @@ def frame_of(error: BaseException | None) -> str | None:
     return release(f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}", 300)
 
 
-_HOME: Final = str(Path(__file__).parent)
+_HOME = str(Path(__file__).parent)
 
 
-ADVICE: Final[Mapping[str, str]] = {
+ADVICE: Mapping[str, str] = {
     "no_strategy": "Correct the call, or add a rule with a repair to the error-strategy map.",
     "attempts_exhausted": "Raise `limits.attempts` only if the last error can pass.",
     "limit_reached": "Raise the limit that the detail names, or find out why so much is needed.",

@@ -1,9 +1,11 @@
 """Takes a run up again where it was cut off, without doing anything twice."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from selfcorrect.context import run_sync
 from selfcorrect.graph import AGAIN
+from selfcorrect.models.port import value_of
 
 
 def resume(
@@ -19,36 +21,33 @@ def resume(
             done once more, should it come to it. The thread is then run with `given`, even if it
             has ended.
     """
-    config = _config(config, again=again)
-    known = graph.get_state(config) if _is_kept(graph, config) else None
-    if known is not None and known.tasks:
-        given = None
-    elif known is not None and known.values and not again:
-        return known.values
-    return graph.invoke(given, config)
+    return run_sync(_resume(graph, graph.get_state, graph.invoke, given, config, again=again))
 
 
 async def aresume(
     graph: Any, given: Any, config: Mapping[str, Any] | None = None, *, again: bool = False
 ) -> Any:
     """Like `resume`, for graphs whose tools or checkpointer are async."""
-    config = _config(config, again=again)
-    known = await graph.aget_state(config) if _is_kept(graph, config) else None
+    return await _resume(graph, graph.aget_state, graph.ainvoke, given, config, again=again)
+
+
+async def _resume(
+    graph: Any,
+    state_of: Callable[..., Any],
+    invoke: Callable[..., Any],
+    given: Any,
+    config: Mapping[str, Any] | None,
+    *,
+    again: bool,
+) -> Any:
+    own = dict(config or {})
+    inner = own.get("configurable") or {}
+    if again:
+        own["configurable"] = {**inner, AGAIN: True}
+    is_kept = "thread_id" in inner and getattr(graph, "checkpointer", None) is not None
+    known = await value_of(state_of(own)) if is_kept else None
     if known is not None and known.tasks:
         given = None
     elif known is not None and known.values and not again:
         return known.values
-    return await graph.ainvoke(given, config)
-
-
-def _config(config: Mapping[str, Any] | None, *, again: bool) -> dict[str, Any]:
-    made = dict(config or {})
-    if again:
-        made["configurable"] = {**made.get("configurable", {}), AGAIN: True}
-    return made
-
-
-def _is_kept(graph: Any, config: Mapping[str, Any]) -> bool:
-    """Say whether the thread of a config has a checkpointer."""
-    has_thread = "thread_id" in (config.get("configurable") or {})
-    return has_thread and getattr(graph, "checkpointer", None) is not None
+    return await value_of(invoke(given, own))

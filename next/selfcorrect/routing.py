@@ -5,21 +5,21 @@ it, outcome by outcome.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.model import frozen
 
-END: Final = "__end__"
+END = "__end__"
 """LangGraph's own name for the end of a graph."""
-ENTRY: Final = "plan"
-REPORT: Final = "report_failure"
-STOPPED: Final = "stopped"
+ENTRY = "plan"
+REPORT = "report_failure"
+STOPPED = "stopped"
 """The outcome with which any node ends the run in the report."""
-PASSED: Final = "passed"
+PASSED = "passed"
 """The outcome of a node on an edge, or before a node."""
 
-ROUTES: Final[Mapping[str, Mapping[str, str]]] = {
+ROUTES: Mapping[str, Mapping[str, str]] = {
     "plan": {"planned": "execute", "found": "diagnose"},
     "execute": {"done": END, "failed": "diagnose"},
     "diagnose": {"diagnosed": "select_strategy"},
@@ -39,7 +39,7 @@ ROUTES: Final[Mapping[str, Mapping[str, str]]] = {
 Routes: TypeAlias = dict[str, dict[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Table:
     """The routes of one graph, own nodes included.
 
@@ -82,10 +82,10 @@ class Table:
 
 
 def build_table(
-    own_nodes: Iterable[str] = (),
-    routes: Mapping[str, Mapping[str, str]] | None = None,
-    guarded: Iterable[str] = (),
-    edges: Iterable[tuple[str, str]] = (),
+    own_nodes: Iterable[str],
+    routes: Mapping[str, Mapping[str, str]],
+    guarded: Iterable[str],
+    edges: Iterable[tuple[str, str]],
 ) -> Table:
     """Lay own nodes and routes over the default table, and check the result.
 
@@ -108,7 +108,7 @@ def build_table(
         table[guard] = {PASSED: node}
     if "execute" in guards:  # the arguments are checked before anybody is asked about them
         table[guards["execute"]]["failed"] = "diagnose"
-    for node, targets in (routes or {}).items():
+    for node, targets in routes.items():
         _check_outcomes(node, targets, table)
         table[node] |= targets
     for source, target in edges:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal, TypedDict, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 from pydantic import ValidationError
 
@@ -41,7 +41,7 @@ def _late(name: str) -> Node:
     return node
 
 
-SLOTS: Final[Mapping[str, tuple[str, Node]]] = {
+SLOTS: Mapping[str, tuple[str, Node]] = {
     "planner": ("plan", plan),
     "executor": ("execute", execute),
     "diagnoser": ("diagnose", diagnose),
@@ -155,7 +155,8 @@ def build_loop(
 def _table(given: JsonObject) -> Table:
     built_in = {node for node, _ in SLOTS.values()}
     own = [name for name in given.get("nodes", ()) if name not in built_in]
-    return build_table(own, given.get("routes"), given.get("before", ()), given.get("on_edge", ()))
+    routes, guarded, edges = (given.get(name, {}) for name in ("routes", "before", "on_edge"))
+    return build_table(own, routes, guarded, edges)
 
 
 def _nodes(given: JsonObject) -> dict[str, Node]:
@@ -182,7 +183,9 @@ def _check_first(guard: Node) -> Node:
 
 
 def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> RunContext:
-    loaded = _map(given.get("strategies"))
+    loaded = given.get("strategies")
+    if not isinstance(loaded, StrategyMap):
+        loaded = load_default() if loaded is None else StrategyMap.load(loaded)
     # Passing a model is consent to its changes, unless the map says which classes run.
     classes = DEFAULT_CLASSES | ({Safety.MODEL} if "model" in given else set())
     classes = classes if loaded.policy.allow is None else frozenset(loaded.policy.allow)
@@ -201,12 +204,6 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
         given.get("tool_words", "show"),
         clock or SystemTime(),
     )
-
-
-def _map(source: StrategyMap | str | Path | None) -> StrategyMap:
-    if isinstance(source, StrategyMap):
-        return source
-    return load_default() if source is None else StrategyMap.load(source)
 
 
 def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:

@@ -1,7 +1,7 @@
 """What a run carries from node to node: plain JSON only, so that any checkpointer can keep it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Final, TypeAlias, TypedDict, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypedDict, get_type_hints
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal
@@ -9,7 +9,7 @@ from selfcorrect.text import release
 
 Update: TypeAlias = dict[str, Any]
 """What a node returns: keys of the state, an `outcome`, and a `note` for the trail."""
-FORMAT: Final = 3
+FORMAT = 3
 """Version of the layout; a checkpoint of another version is refused."""
 
 
@@ -114,10 +114,10 @@ class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
     remaining_steps: int
 
 
-INPUT_KEYS: Final = frozenset(get_type_hints(CorrectionInput))
-ONE_STEP_KEYS: Final = INPUT_KEYS | {"result", "failure"}
-STATE_KEYS: Final = frozenset(get_type_hints(CorrectionState))
-_KEPT_INPUT: Final = INPUT_KEYS - {"call", "raw"}
+INPUT_KEYS = frozenset(get_type_hints(CorrectionInput))
+ONE_STEP_KEYS = INPUT_KEYS | {"result", "failure"}
+STATE_KEYS = frozenset(get_type_hints(CorrectionState))
+_KEPT_INPUT = INPUT_KEYS - {"call", "raw"}
 
 
 def new_run(state: CorrectionState, run: str) -> Update:
@@ -160,7 +160,7 @@ def stop_by(ending: Escalate | Terminal) -> Update:
     return stop_run("escalated", reason, severity=str(ending.severity).upper())
 
 
-IDLE: Final = "idle"
+IDLE = "idle"
 """The outcome of a strategy that had nothing to look at: only the loop notes it."""
 
 

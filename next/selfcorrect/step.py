@@ -1,7 +1,7 @@
 """One step of a run: call the node, check its update, add to the trail, name the next node."""
 
 import inspect
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 from selfcorrect.context import RunContext, has_readers
@@ -13,7 +13,7 @@ from selfcorrect.setup import Loop
 from selfcorrect.state import FORMAT, INPUT_KEYS, STATE_KEYS, CorrectionState, new_run, stop_run
 from selfcorrect.text import redact_json, text_of
 
-MAX_STEPS: Final = 500
+MAX_STEPS = 500
 
 
 async def run_step(loop: Loop, node: str, state: CorrectionState, context: RunContext) -> JsonDict:

@@ -4,16 +4,16 @@ For drop-ins, batch commands and tests: microseconds instead of milliseconds, no
 """
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
-from selfcorrect.context import RunContext, run_sync
+from selfcorrect.context import run_sync
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.routing import END
 from selfcorrect.setup import Loop
 from selfcorrect.state import ONE_STEP_KEYS, extend_trail
 from selfcorrect.step import run_step
 
-OUTPUT: Final = ("result", "failure", "trail")
+OUTPUT = ("result", "failure", "trail")
 
 
 def walk(loop: Loop, given: JsonObject) -> JsonDict:
@@ -22,19 +22,21 @@ def walk(loop: Loop, given: JsonObject) -> JsonDict:
     Raises:
         GraphSetupError: If something in the loop is async.
     """
-    return run_sync(_walk(loop, given, loop.context))
+    return run_sync(walk_hosted(loop, given))
 
 
 async def awalk(loop: Loop, given: JsonObject) -> JsonDict:
     """Like `walk`, for tools, strategies, models and nodes that are async."""
-    return await _walk(loop, given, replace(loop.context, is_async=True))
+    context = replace(loop.context, is_async=True)
+    return await walk_hosted(replace(loop, context=context), given)
 
 
-async def _walk(loop: Loop, given: JsonObject, context: RunContext) -> JsonDict:
+async def walk_hosted(loop: Loop, given: JsonObject) -> JsonDict:
+    """Like `walk`, in async code or not, as the context of the loop says."""
     state: Any = dict(given)
     node = loop.table.first
     while node != END:
-        update = await run_step(loop, node, state, context)
+        update = await run_step(loop, node, state, loop.context)
         node = loop.table.next_node(node, update["outcome"])
         _merge(loop, state, update)
     return {key: state[key] for key in (*OUTPUT, *loop.own_keys) if key in state}

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from kit import table
 from test_likeness import meant_keys, meant_tool, pairs, tool
 
-from selfcorrect import likeness, names
+from selfcorrect import ToolSpec, likeness, names
 from selfcorrect.likeness import is_slip, typos
-from selfcorrect.repairs import keys, tools
+from selfcorrect.repairs import keys
 
 SECTIONS = ("digits", "trades", "beginnings", "endings", "plurals", "codes")
 SHAPES = ("{}", "act_on_{}_now", "{}_total", "new-{}")
@@ -170,7 +170,7 @@ MUTANTS = [
         "_differing_words",
         lambda a, b: (a[0], b[0]) if a and b else None,
     ),
-    ("noise in a tool's name", tools, "acts", lambda _effect: False),
+    ("noise in a tool's name", ToolSpec, "acts", False),
     (
         "noise in a key",
         keys,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 from langchain_core.messages import ToolCall
@@ -13,7 +13,7 @@ from selfcorrect.agents.ending import Objection
 from selfcorrect.policies.empty_answers import EmptyAnswerPolicy
 from selfcorrect.policies.unknown_tools import ToolNotFoundPolicy
 
-RUN: Final = "selfcorrect_run"
+RUN = "selfcorrect_run"
 
 
 @dataclass

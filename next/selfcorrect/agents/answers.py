@@ -3,24 +3,24 @@
 import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.types import Command
 
-from selfcorrect.agents.ending import SOURCE
+from selfcorrect.agents.ending import SOURCE, is_word_of_user
 from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.errors import NotDone, ToolReportedError
 from selfcorrect.model import JSON
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain
 
-PLACEHOLDER: Final = "(no answer)"
+PLACEHOLDER = "(no answer)"
 """Stands in the thread for a blank turn, which providers reject."""
-NO_ANSWER: Final = "The model gave no answer."
-ACCOUNT: Final = "selfcorrect"
+NO_ANSWER = "The model gave no answer."
+ACCOUNT = "selfcorrect"
 """Where an answer to a repaired call says what was written, what was changed, and what was made."""
-_SILENT_BLOCKS: Final = ("text", "thinking", "redacted_thinking", "reasoning")
+_SILENT_BLOCKS = ("text", "thinking", "redacted_thinking", "reasoning")
 
 
 def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
@@ -80,10 +80,9 @@ def chain_of(errors: Sequence[BaseException]) -> BaseException | None:
 
 def last_turn(messages: Sequence[AnyMessage]) -> tuple[AIMessage | None, list[AnyMessage]]:
     """Return the last message of the model, and what stands behind it."""
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
+    for behind, message in enumerate(reversed(messages)):
         if isinstance(message, AIMessage):
-            return message, list(messages[index + 1 :])
+            return message, list(messages[len(messages) - behind :])
     return None, []
 
 
@@ -94,10 +93,7 @@ def feedback_message(text: str) -> HumanMessage:
 
 def last_request(messages: Sequence[AnyMessage]) -> str | None:
     """Return what the user asked for last; messages that middleware wrote do not count."""
-    for each in reversed(messages):
-        if isinstance(each, HumanMessage) and SOURCE not in each.additional_kwargs:
-            return each.text
-    return None
+    return next((each.text for each in reversed(messages) if is_word_of_user(each)), None)
 
 
 def is_blank(message: AIMessage) -> bool:

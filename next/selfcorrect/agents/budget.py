@@ -5,25 +5,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from time import monotonic
-from typing import Any, Final
+from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.types import interrupt
 
-from selfcorrect.agents.ending import SOURCE
+from selfcorrect.agents.ending import is_word_of_user
 from selfcorrect.errors import GraphSetupError, LimitReachedError
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.budgets import AgentBudget, Checkpoint, Extend, LimitDecision, Stop
 from selfcorrect.policies.hooks import Hooks
 from selfcorrect.text import quote
 
-SPENT: Final = "selfcorrect_spent"
+SPENT = "selfcorrect_spent"
 """The key of the agent's state under which its costs last."""
-_MOST_DECISIONS: Final = 10
+_MOST_DECISIONS = 10
 """Decisions about one bound, after which the run ends."""
-_COUNTED: Final = ("turns", "tool_calls", "tokens", "seconds")
-_UNITS: Final[Mapping[str, str]] = {"same_tool": "calls in a row", "argument_bytes": "bytes"}
+_COUNTED = ("turns", "tool_calls", "tokens", "seconds")
+_UNITS: Mapping[str, str] = {"same_tool": "calls in a row", "argument_bytes": "bytes"}
 
 
 class BudgetReachedError(LimitReachedError):
@@ -155,11 +155,6 @@ def open_account(
         account.bounds, account.told = {**kept["bounds"]}, [*kept["told"]]
         account.spent |= kept["spent"]
     return account
-
-
-def is_word_of_user(message: BaseMessage) -> bool:
-    """Say whether a user wrote a message, and no middleware: that begins another run."""
-    return isinstance(message, HumanMessage) and SOURCE not in message.additional_kwargs
 
 
 def decision_of(answer: Any) -> LimitDecision:

@@ -1,25 +1,25 @@
 """The calls of one message: read from it, and written to every place where it holds them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.messages import AIMessage, ToolCall
 
 from selfcorrect.agents.forms import ANTHROPIC, CHAT, RESPONSES, ProviderForm, ThreadCall
+from selfcorrect.effects.equal import canonical
 from selfcorrect.model import JsonDict
 
-_UNKNOWN: Final = "unknown"
-_BLOCK: Final = ("tool_call", "invalid_tool_call", "tool_call_chunk")
-_FORMS: Final[Mapping[str, ProviderForm]] = {
+_UNKNOWN = "unknown"
+_BLOCK = ("tool_call", "invalid_tool_call", "tool_call_chunk")
+_FORMS: Mapping[str, ProviderForm] = {
     "tool_use": ANTHROPIC,
     "function_call": RESPONSES,
     "function": CHAT,
     **dict.fromkeys(_BLOCK, replace(ANTHROPIC, call=_BLOCK, args="args")),
 }
 """How LangChain, or the provider, writes the call of a block, by the type of the block."""
-_OF_MALFORMED: Final = ("error", "partial_json")
+_OF_MALFORMED = ("error", "partial_json")
 
 
 def calls_of(message: AIMessage) -> list[ToolCall]:
@@ -48,7 +48,7 @@ def each_once(message: AIMessage) -> AIMessage:
     kept: dict[tuple[Any, str], ToolCall] = {}
     for key, call in zip(keys, message.tool_calls, strict=False):
         if call["args"] or key not in full:
-            kept.setdefault((key, json.dumps(call["args"], sort_keys=True, default=repr)), call)
+            kept.setdefault((key, canonical(call["args"])), call)
     return message.model_copy(update={"tool_calls": [*kept.values()]})
 
 

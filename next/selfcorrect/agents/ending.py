@@ -1,19 +1,18 @@
 """May this be the end of the run? Asked when no tool is called, and nobody else is asked."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import Final
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
+from selfcorrect.model import frozen
 from selfcorrect.text import quote
 
-SOURCE: Final = "lc_source"
+SOURCE = "lc_source"
 """LangChain's key for who wrote a message, where it is no user."""
-_CALLS: Final = ("tool_calls", "tool_use", "function_call", "tool_call")
+_CALLS = ("tool_calls", "tool_use", "function_call", "tool_call")
 """Stop reasons that promise a call."""
-_WORDS: Final[Mapping[str, str]] = {
+_WORDS: Mapping[str, str] = {
     "unread": "Your text holds a call of {} that was not made. If it is meant, call the tool;"
     " if not, answer without it.",
     "promised": "You stopped in order to call a tool, but your message holds no call. Call the"
@@ -25,22 +24,27 @@ _WORDS: Final[Mapping[str, str]] = {
     " answer, or do something else.",
 }
 """What the model reads when it is asked again, by reason; a failed call has its own words."""
-MOST_REPEATS: Final = 5
+MOST_REPEATS = 5
 """Equal turns after which the model is told; three more, and the run ends."""
-MOST_FAILURES: Final = 16
+MOST_FAILURES = 16
 """Turns in a row whose calls have all failed, after which the run ends."""
-_OVER: Final[Mapping[str, str]] = {
+_OVER: Mapping[str, str] = {
     "terminal": "The run was ended: {}",
     "repeated": "The run was ended: the same calls were made {} times in a row.",
     "failed": "The run was ended: {} turns in a row, each call failed.",
     "budget": "The run was ended at the bound of its budget: {}.",
 }
 """The last message of a run that is ended without asking its model."""
-_ENDS: Final = ("terminal_kind", "rejected")
+_ENDS = ("terminal_kind", "rejected")
 """Reasons of reports that end the run."""
 
 
-@dataclass(frozen=True, slots=True)
+def is_word_of_user(message: BaseMessage) -> bool:
+    """Say whether a user wrote a message, and no middleware: that begins another run."""
+    return isinstance(message, HumanMessage) and SOURCE not in message.additional_kwargs
+
+
+@frozen
 class Objection:
     """Why the run does not end here.
 
@@ -57,7 +61,7 @@ def _object(reason: str, slot: str = "") -> Objection:
     return Objection(reason, _WORDS[reason].format(slot))
 
 
-BLANK: Final = _object("blank")
+BLANK = _object("blank")
 """The turn holds neither a text nor a call."""
 
 
@@ -154,7 +158,7 @@ def _count_rounds(turns: Sequence[object], length: int) -> int:
     return sum(1 for _ in takewhile(lambda each: each == first, rounds))
 
 
-_LONGEST_ROUND: Final = 4
+_LONGEST_ROUND = 4
 
 
 def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[tuple[object, bool]]:

@@ -6,17 +6,15 @@ Loads no LangChain; its messages have a form of their own in `langchain_form`.
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
-from selfcorrect.agents.characters import without_half_characters
 from selfcorrect.agents.pairing import Entry
-from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.reading.call_object import strict_json
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThreadCall:
     """A call as a message holds it.
 
@@ -35,7 +33,7 @@ class ThreadCall:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unit:
     """What stands or falls together.
 
@@ -61,7 +59,7 @@ class Unit:
         return tuple(call.id for call in self.calls) or self.answers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProviderForm:
     """Where an API writes the calls and the answers of a thread.
 
@@ -178,15 +176,12 @@ class ProviderForm:
         self, at: int, part: JsonObject, open_ids: dict[str, list[str]], holder: JsonObject
     ) -> Unit:
         inner = _inner(part, self.answers) or {}
-        return Unit(at, part, (), self._answered(inner, open_ids), holder, _text(inner.get("name")))
-
-    def _answered(self, inner: JsonObject, open_ids: dict[str, list[str]]) -> str:
-        if self.needs_id or inner.get(self.answer_id):
-            return _text(inner.get(self.answer_id))
-        # An answer without an id belongs to a call without one, or to the first of its tool.
-        name = _text(inner.get("name"))
-        own, waiting = f"name:{name}", open_ids[name]
-        return own if own in waiting or not waiting else waiting.pop(0)
+        name, call_id = _text(inner.get("name")), _text(inner.get(self.answer_id))
+        if not (self.needs_id or call_id):
+            # An answer without an id belongs to a call without one, or to the first of its tool.
+            own, waiting = f"name:{name}", open_ids[name]
+            call_id = own if own in waiting or not waiting else waiting.pop(0)
+        return Unit(at, part, (), call_id, holder, name)
 
     def read(self, part: JsonObject) -> ThreadCall:
         """Return a call as it is written."""
@@ -260,7 +255,7 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
-CHAT: Final = ProviderForm(
+CHAT = ProviderForm(
     "tool_calls",
     ("function", "custom"),
     ("tool",),
@@ -271,7 +266,7 @@ CHAT: Final = ProviderForm(
     is_text=True,
     is_apart=True,
 )
-RESPONSES: Final = ResponsesForm(
+RESPONSES = ResponsesForm(
     "items",
     ("function_call",),
     ("function_call_output",),
@@ -282,7 +277,7 @@ RESPONSES: Final = ResponsesForm(
     is_text=True,
     is_apart=True,
 )
-ANTHROPIC: Final = ProviderForm(
+ANTHROPIC = ProviderForm(
     "content",
     ("tool_use",),
     ("tool_result",),
@@ -291,7 +286,7 @@ ANTHROPIC: Final = ProviderForm(
     "tool_use_id",
     lambda _, text: {"type": "tool_result", "content": text, "is_error": True},
 )
-GEMINI: Final = ProviderForm(
+GEMINI = ProviderForm(
     "parts",
     ("functionCall", "function_call"),
     ("functionResponse", "function_response"),
@@ -301,3 +296,15 @@ GEMINI: Final = ProviderForm(
     lambda name, text: {"functionResponse": {"name": name, "response": {"error": text}}},
     needs_id=False,
 )
+
+
+def without_half_characters(value: JSON) -> JSON:
+    """Return the value with halves of characters replaced; two that belong together are joined."""
+    if isinstance(value, str):
+        if value.isascii():
+            return value
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        items = value.items()
+        return {without_half_characters(key): without_half_characters(each) for key, each in items}
+    return [*map(without_half_characters, value)] if isinstance(value, list) else value

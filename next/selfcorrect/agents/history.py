@@ -5,9 +5,9 @@ decides which answer stands behind which call, and the form puts the units toget
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from selfcorrect.agents.forms import (
     ANTHROPIC,
@@ -20,7 +20,7 @@ from selfcorrect.agents.forms import (
     object_of,
 )
 from selfcorrect.agents.pairing import LOST, MALFORMED, Step, pair
-from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety
+from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety, frozen
 from selfcorrect.reading.call_object import is_cut
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Form: TypeAlias = "ProviderForm | LangChainForm"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValidThread:
     """A thread that every provider of its form takes.
 
@@ -60,7 +60,11 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     clean = [form.clean(each) for each in messages]
     units = form.split(clean)
     steps = pair_units(units)
-    turns = {step.at: _own_calls(units[step.at or 0], step) for step in steps if not step.call}
+    turns = {
+        step.at: tuple(map(_own_call, units[step.at or 0].calls, step.ids))
+        for step in steps
+        if not step.call
+    }
     made = [_unit(step, units, turns, form) for step in steps]
     value = form.join(made)
     calls = tuple(call for each in turns.values() for call in each)
@@ -109,7 +113,7 @@ def read_message(message: JsonObject) -> list[JsonDict] | str:
     return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
-_OTHERS: Final = ("user", "system", "developer", "tool", "function")
+_OTHERS = ("user", "system", "developer", "tool", "function")
 
 
 def _is_thought(part: JsonObject) -> bool:
@@ -128,7 +132,7 @@ def stop_reason_of(message: JsonObject) -> str | None:
     return "length" if is_cut(reason) else reason or None
 
 
-_STOPS: Final = (
+_STOPS = (
     "finish_reason",
     "stop_reason",
     "stopReason",
@@ -157,10 +161,6 @@ def form_of(messages: Sequence[Any]) -> Form:
     return CHAT
 
 
-def _own_calls(unit: Unit, step: Step) -> tuple[ThreadCall, ...]:
-    return tuple(map(_own_call, unit.calls, step.ids))
-
-
 def _own_call(call: ThreadCall, own: str) -> ThreadCall:
     if call.id == own and isinstance(call.args, dict):
         return call
@@ -185,7 +185,7 @@ def _unit(
     return unit if item is unit.item else replace(unit, item=item, answers=call.id)
 
 
-_MUST_BE_OBJECT: Final = "the arguments must be an object, in the form of this thread"
+_MUST_BE_OBJECT = "the arguments must be an object, in the form of this thread"
 
 
 def _changes(

@@ -2,26 +2,28 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypedDict, cast
+from typing import Any, TypedDict, cast
 from uuid import uuid4
 
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import interrupt
 
-from selfcorrect.agents.shown import run_as_shown
 from selfcorrect.agents.tool_copy import LISTENER
 from selfcorrect.agents.tool_run import ToolRun, spec_of
-from selfcorrect.context import LOG, has_readers
+from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import CHECKPOINTER, compile_loop
-from selfcorrect.model import JSON, JsonDict, JsonObject
-from selfcorrect.setup import Loop, Options, build_loop
+from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
+from selfcorrect.nodes.plan import check_call
+from selfcorrect.setup import Loop, build_loop
+from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.text import quote
 from selfcorrect.tools.spec import collect_tools, is_usable
 
-_MAX_TOOL_SETS: Final = 64
-_FORGETS: Final = (
+_MAX_TOOL_SETS = 64
+_FORGETS = (
     "calls of %r are remembered for this run only; pass a thread_id, or SelfCorrection(scope=...)"
 )
 
@@ -44,30 +46,25 @@ class HostOptions(TypedDict, total=False):
     scope: str | Callable[[Any], object] | None
 
 
-def split_options(given: Mapping[str, Any]) -> tuple[Options, HostOptions]:
-    """Return the options of the loop, and those of its host."""
-    own = {name: item for name, item in given.items() if name in HostOptions.__annotations__}
-    shared = {name: item for name, item in given.items() if name not in own}
-    return cast("Options", shared), cast("HostOptions", own)
-
-
 class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        options: See `Options`; a model may be named as LangChain names it.
-        host: What the host adds; see `HostOptions`.
+        options: See `Options`, and what the host adds: `HostOptions`. A model may be named as
+            LangChain names it.
         shows: Whether calls are shown to others before they run.
     """
 
-    def __init__(self, options: Options, host: HostOptions, *, shows: bool) -> None:
-        loop = build_loop((), _with_model(options))
+    def __init__(self, options: Mapping[str, Any], *, shows: bool) -> None:
+        host = {name: options.get(name) for name in HostOptions.__annotations__}
+        own = {name: item for name, item in options.items() if name not in host}
+        loop = build_loop((), _with_model(own))
         self._loop = run_as_shown(loop) if shows else loop
         self.raises = loop.context.raises
-        self._effects = StrategyMap(effects=host.get("effects")).effects
-        self._ask_person = host.get("ask_person", False)
-        self.on_trail = host.get("on_trail")
-        self._scope = host.get("scope")
+        self._effects = StrategyMap(effects=host["effects"]).effects
+        self._ask_person = host["ask_person"]
+        self.on_trail = host["on_trail"]
+        self._scope = host["scope"]
         for name, given in (("on_trail", self.on_trail), ("scope", self._scope)):
             if not (given is None or callable(given) or (name, type(given)) == ("scope", str)):
                 raise GraphSetupError(f"{name}: must be callable, not {given!r:.80}")
@@ -88,10 +85,6 @@ class HostedLoops:
             asking = replace(loop, context=replace(loop.context, ask=_ask))
             graph = self._graphs[id(loop)] = compile_loop(asking)
         return graph
-
-    def loop_for(self, request: ToolCallRequest, *, is_async: bool) -> Loop:
-        """Return the loop for one call, whose runtime names the tools of the agent."""
-        return self.loop_with(_tools_of(request), is_async=is_async)
 
     def lasting_scope(self, runtime: Any, config: JsonObject) -> str | None:
         """Return the scope that outlives the run: the host's own, or the thread; else None."""
@@ -129,10 +122,11 @@ class HostedLoops:
         context = self._loop.context
         specs = filter(is_usable, (spec_of(tool, is_async=is_async) for tool in tools))
         found = collect_tools(specs, {**self._effects, **context.map.effects})
-        return replace(self._loop, context=replace(context, tools=found, answer=_answer))
+        hosted = replace(context, tools=found, answer=_answer, is_async=is_async)
+        return replace(self._loop, context=hosted)
 
 
-def _with_model(options: Options) -> Options:
+def _with_model(options: JsonObject) -> JsonObject:
     """Return the options with their model loaded, where it is named."""
     model = options.get("model")
     if not isinstance(model, str):
@@ -154,9 +148,50 @@ def _ask(question: JsonObject) -> Any:
     return answer
 
 
-def _tools_of(request: ToolCallRequest) -> list[BaseTool]:
+def tools_of(request: ToolCallRequest) -> list[BaseTool]:
+    """Return the tools of the agent that makes a call."""
     tools, own = request.runtime.tools, request.tool
     if own is None or any(each is own for each in tools):
         return tools
     # Another middleware has brought a tool of its own.
     return [*(each for each in tools if each.name != own.name), own]
+
+
+def run_as_shown(loop: Loop) -> Loop:
+    """Return the loop in which a call that acts, but that nobody has seen so, is only proposed."""
+    name = loop.table.guards.get("execute", "execute")
+    node = loop.nodes[name]
+
+    def run(state: CorrectionState, context: RunContext) -> Any:
+        stop = _refuse_unseen(state, context)
+        return node(state, context) if stop is None else stop
+
+    return replace(loop, nodes={**loop.nodes, name: run})
+
+
+def _refuse_unseen(state: CorrectionState, context: RunContext) -> Update | None:
+    run: Any = LISTENER.get()
+    now, seen = state["current"], run.shown or run.request.tool_call
+    tool = context.tools.get(now["name"])
+    if tool is None or not tool.acts or _is_same(now, {**seen}, context):
+        return None
+    if check_call(call_of(now), context) is not None:
+        # What does not fit is not made either, and says why.
+        return None
+    if run.is_approved:
+        # One answer of a person is for one call: what is changed after it was made is another.
+        run.shown, run.is_approved = now, False
+        return None
+    detail = "The repaired call was not made, because no one has approved it."
+    if state["attempts"]:
+        detail += f" The tool had refused: {quote(state['attempts'][-1]['text'] or '', 300)}"
+    return stop_run("needs_person", detail, proposal=now)
+
+
+def _is_same(now: JsonDict, seen: JsonDict, context: RunContext) -> bool:
+    """Say whether two calls are the same for their tool's own validation."""
+    if now["name"] != seen["name"] or not isinstance(seen["args"], dict):
+        return False
+    # Most calls are made as they were shown.
+    is_equal = repr(now["args"]) == repr(seen["args"])
+    return is_equal or context.key_of(call_of(now)) == context.key_of(call_of(seen))

@@ -1,16 +1,15 @@
 """LangChain's messages as a form of threads."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.agents.calls import calls_of, with_calls
-from selfcorrect.agents.characters import without_half_characters
-from selfcorrect.agents.forms import ThreadCall, Unit
+from selfcorrect.agents.forms import ThreadCall, Unit, without_half_characters
 from selfcorrect.model import JSON
 
-_SENT: Final = frozenset(
+_SENT = frozenset(
     ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls", "tool_call_id", "name")
 )
 """What of a message goes to a provider."""

@@ -15,7 +15,7 @@ from selfcorrect.nodes.plan import check_call
 from selfcorrect.routing import PASSED
 from selfcorrect.setup import Loop
 from selfcorrect.state import CorrectionState, Update
-from selfcorrect.walk import awalk, walk
+from selfcorrect.walk import walk_hosted
 
 
 async def mend_calls(
@@ -24,8 +24,7 @@ async def mend_calls(
     loop: Loop,
     beside: JsonObject,
     *,
-    skip: Collection[str] = (),
-    is_async: bool,
+    skip: Collection[str],
 ) -> Readable:
     """Return the turn with its calls repaired as far as they can be, and what the loop starts from.
 
@@ -35,7 +34,6 @@ async def mend_calls(
         loop: The loop with the tools that the model was offered.
         beside: What is known beside the calls: `request`, `messages`, `finish_reason`.
         skip: The names of calls that the loop does not make: those of structured output.
-        is_async: Whether the host is async.
     """
     calls, found = calls_of(turn), dict(starts)
     for at, call in enumerate(calls):
@@ -47,21 +45,21 @@ async def mend_calls(
             continue
         plain = {"call": {"name": call["name"], "args": call["args"], "id": call_id}}
         given = start["given"] if start else plain
-        state = await _walk({**given, **beside}, loop, is_async=is_async)
+        state = await _walk({**given, **beside}, loop)
         if state is not None:
             calls[at], found[call_id] = _show(call, state)
-    unread = [call_id for call_id, start in found.items() if _is_unread(start)]
+    # The arguments that the model wrote could not be read.
+    unread = [
+        call_id
+        for call_id, start in found.items()
+        if not isinstance(start["given"].get("call", {}).get("args"), dict)
+    ]
     mended = with_calls(turn, calls)
     if not unread:
         return mended, found
     # The mark outlasts the private state: without it the call would run with its defaults.
     extra = {**mended.additional_kwargs, UNREAD: unread}
     return mended.model_copy(update={"additional_kwargs": extra}), found
-
-
-def _is_unread(start: Start) -> bool:
-    """Say whether the arguments that the model wrote could not be read."""
-    return not isinstance(start["given"].get("call", {}).get("args"), dict)
 
 
 def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
@@ -86,12 +84,11 @@ def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
     return made, Start(shown=shown, given=given)
 
 
-async def _walk(given: JsonDict, loop: Loop, *, is_async: bool) -> JsonDict | None:
+async def _walk(given: JsonDict, loop: Loop) -> JsonDict | None:
     """Return the state in which a walk ends that executes nothing; None where it has no call."""
     nodes = {name: _pass for name, targets in loop.table.routes.items() if PASSED in targets}
     nodes |= {"execute": _stop_before, "report_failure": _hand_over}
-    mending = replace(loop, nodes={**loop.nodes, **nodes})
-    out = await awalk(mending, given) if is_async else walk(mending, given)
+    out = await walk_hosted(replace(loop, nodes={**loop.nodes, **nodes}), given)
     # The result of a handler is no call, and a change that was rejected is not shown.
     if out["trail"][-1]["node"] not in ("execute", "report_failure"):
         return None

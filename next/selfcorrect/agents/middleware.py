@@ -1,7 +1,7 @@
 """`SelfCorrection`: a LangChain middleware that carries every tool call through the loop."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, NotRequired, Unpack, cast
+from typing import Annotated, Any, NotRequired, Unpack, cast
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
@@ -17,8 +17,9 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.budget import SPENT, is_word_of_user, open_account
-from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
+from selfcorrect.agents.budget import SPENT, open_account
+from selfcorrect.agents.ending import is_word_of_user
+from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions
 from selfcorrect.agents.model_turn import take_turn
 from selfcorrect.agents.tool_call import run_call
 from selfcorrect.agents.turn import Turn
@@ -31,7 +32,7 @@ from selfcorrect.policies.hooks import Hooks
 from selfcorrect.policies.unknown_tools import AutoCorrect, ToolNotFoundPolicy
 from selfcorrect.setup import Options
 
-_UNBOUNDED: Final = 1 << 30
+_UNBOUNDED = 1 << 30
 """Without a policy the model is told of a wrong name as often as it writes one."""
 
 
@@ -112,7 +113,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         for policy in filter(None, (self._not_found, self._on_empty)):
             if not callable(getattr(policy, "fresh", None)):
                 raise GraphSetupError(f"not a policy: {policy!r:.80}")
-        self._loops = HostedLoops(*split_options(given), shows=True)
+        self._loops = HostedLoops(given, shows=True)
 
     def wrap_model_call(
         self,
@@ -120,12 +121,8 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
         """Ask until the turn may stand; return it with its calls readable and repaired."""
-
-        async def ask(asked: ModelRequest[Any]) -> ModelResponse[Any]:
-            return handler(asked)
-
         run = self._run_of(request)
-        return run_sync(take_turn(request, ask, run, self._loops, is_async=False))
+        return run_sync(take_turn(request, handler, run, self._loops, is_async=False))
 
     async def awrap_model_call(
         self,
@@ -161,7 +158,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         last = request.state["messages"][-1]
         run.begins = last.id
         # Another middleware may ask for this turn several times.
-        request.state[RUN] = run  # type: ignore[typeddict-unknown-key]
+        request.state[RUN] = run  # type: ignore[literal-required]
         if self._budget is not None:
             kept = None if is_word_of_user(last) else request.state.get(SPENT)
             run.account = open_account(self._budget, self._on_limit, self._hooks, kept)

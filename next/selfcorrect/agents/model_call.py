@@ -1,25 +1,28 @@
 """What the model is asked, and what came back: a valid thread out, strictly read calls in."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.tools import BaseTool
 
 from selfcorrect.agents.agent_run import AgentRun
 from selfcorrect.agents.budget import Account
-from selfcorrect.agents.provider_error import response_in
 from selfcorrect.agents.stream import StreamTap, tap_stream
 from selfcorrect.agents.text_calls import TOOL_CHOICE
 from selfcorrect.agents.thread import valid_thread
 from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.models.attempts import ask_until_answered
+from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import is_forbidden
+from selfcorrect.reading.choose import Chosen, read_text
 
-Ask: TypeAlias = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+Ask: TypeAlias = Callable[[ModelRequest[Any]], Any]
+"""Asks the model; in async code it gives an awaitable."""
 
 
 def prepare(
@@ -63,7 +66,7 @@ async def ask_model(
             account.begin_turn()
             counted = True
             try:
-                answer = await ask(request)
+                answer: ModelResponse[Any] = await value_of(ask(request))
             except Exception as error:
                 answer = response_in(error, request)
             account.add_tokens(request.messages, answer.result)
@@ -108,3 +111,34 @@ def _with_choice(message: BaseMessage, choice: Any) -> BaseMessage:
         return message
     said = {**message.response_metadata, TOOL_CHOICE: choice}
     return message.model_copy(update={"response_metadata": said})
+
+
+_DEPTH = 4
+_MOST = 50
+_WRITTEN = "failed_generation"
+"""The field in which providers say what the model wrote."""
+
+
+def response_in(error: Exception, request: ModelRequest[Any]) -> ModelResponse[Any]:
+    """Return what the model wrote, where its provider's error holds it; else raise the error.
+
+    It is a text that is calls of offered tools and nothing else, in the field of the error's body
+    that says what the model wrote: other fields repeat the request, and so whatever stands in it.
+    """
+    names = {each.name for each in request.tools if isinstance(each, BaseTool)}
+    for text in _texts(getattr(error, "body", None), _DEPTH):
+        chosen = read_text(text, names.__contains__)
+        if isinstance(chosen, Chosen) and not chosen.around:
+            if names.issuperset(call.name for call in chosen.calls):
+                return ModelResponse(result=[AIMessage(text)])
+            break
+    raise error
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, Mapping) and isinstance(written := value.get(_WRITTEN), str):
+        yield written
+    if depth and isinstance(value, Mapping | list):
+        items = list(value.values()) if isinstance(value, Mapping) else value
+        for each in items[:_MOST]:
+            yield from _texts(each, depth - 1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
@@ -23,10 +23,10 @@ from selfcorrect.agents.ending import (
     why_over,
 )
 from selfcorrect.agents.hosted_loops import HostedLoops
-from selfcorrect.agents.known_answers import with_known_answers
 from selfcorrect.agents.mend import mend_calls
 from selfcorrect.agents.model_call import Ask, ask_model, prepare
 from selfcorrect.agents.text_calls import Start, may_hold_call, read_text_calls, stop_reason
+from selfcorrect.agents.thread import with_known_answers
 from selfcorrect.agents.turn import (
     TURN,
     Turn,
@@ -40,7 +40,7 @@ from selfcorrect.model import JsonDict
 from selfcorrect.setup import Loop
 from selfcorrect.text import quote
 
-MOST_ASKS: Final = 16
+MOST_ASKS = 16
 """How often the model is asked in one turn, whatever a policy says."""
 
 
@@ -77,7 +77,6 @@ async def _take_turn(
     run.offered = tuple(each for each in request.tools if isinstance(each, BaseTool))
     # A tool that is declared wrongly is found before the model is paid.
     loop = loops.loop_with(run.offered, is_async=is_async)
-    context = replace(loop.context, is_async=is_async)
     scope = loops.lasting_scope(request.runtime, get_config().get("configurable") or {})
     known_thread = await with_known_answers(request.messages, loop.context, scope)
     asked = prepare(request.override(messages=known_thread), renewed, run)
@@ -87,7 +86,7 @@ async def _take_turn(
     may_object, left = True, MOST_ASKS
     while True:
         left -= 1
-        response = await ask_model(asked, ask, context, run.account)
+        response = await ask_model(asked, ask, loop.context, run.account)
         if not any(isinstance(each, AIMessage) for each in response.result):
             # Another middleware answers without the model.
             return response, update
@@ -101,7 +100,7 @@ async def _take_turn(
         asked = asked.override(messages=[*asked.messages, shown, feedback_message(feedback)])
     if is_blank(turn) and run.empty is None:
         turn = _with_text(turn, NO_ANSWER)
-    turn, known = await _repair(turn, starts, messages, run, loop, is_async=is_async)
+    turn, known = await _repair(turn, starts, messages, run, loop)
     made = [each for each in turn.tool_calls if each["name"] not in run.structured]
     run.account.check_calls(made, messages)
     result = [turn if isinstance(each, AIMessage) else each for each in response.result]
@@ -159,16 +158,12 @@ async def _repair(
     messages: Sequence[AnyMessage],
     run: AgentRun,
     loop: Loop,
-    *,
-    is_async: bool,
 ) -> tuple[AIMessage, JsonDict]:
     """Return the turn with repaired calls, and what the private state says of it."""
     if not turn.tool_calls:
         return turn, {}
     beside = beside_calls(turn, [*messages, turn])
-    mended, found = await mend_calls(
-        turn, starts, loop, beside, skip=run.structured, is_async=is_async
-    )
+    mended, found = await mend_calls(turn, starts, loop, beside, skip=run.structured)
     words = run.words_for(mended.tool_calls)
     if not found and not words:
         return mended, {}

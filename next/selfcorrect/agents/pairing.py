@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-_LONGEST: Final = 40
-LOST: Final = "The answer to this call is missing. Nobody knows whether the call was made."
-MALFORMED: Final = "This call was not made: its arguments are not a JSON object."
+from selfcorrect.model import frozen
+
+_LONGEST = 40
+LOST = "The answer to this call is missing. Nobody knows whether the call was made."
+MALFORMED = "This call was not made: its arguments are not a JSON object."
 """What stands in the place of an answer that is missing."""
 
 
@@ -17,7 +18,7 @@ Entry: TypeAlias = tuple[str, ...] | str | None
 call that it answers; or None, if it neither calls nor answers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One message of a valid thread.
 
@@ -60,7 +61,7 @@ def pair(entries: Sequence[Entry], names: Names = lambda *_: False) -> list[Step
     return steps
 
 
-_MOST_COMPARED: Final = 100
+_MOST_COMPARED = 100
 """How many calls with one id an answer is compared with."""
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -101,7 +101,7 @@ def tap_stream(on_start: Callable[[], None]) -> Iterator[StreamTap]:
         _TAP.reset(token)
 
 
-_TAP: Final[ContextVar[StreamTap | None]] = ContextVar("selfcorrect_tap", default=None)
+_TAP: ContextVar[StreamTap | None] = ContextVar("selfcorrect_tap", default=None)
 # The way in which LangChain counts tokens: the model stays the caller's own object.
 register_configure_hook(_TAP, inheritable=False)
 
@@ -170,7 +170,7 @@ def join_pieces(pieces: Iterable[ToolCallChunk]) -> list[WrittenCall]:
     return [*written, WrittenCall(None, "", "", [_TORN])] if is_torn else written
 
 
-_TORN: Final = "(pieces without a call)"
+_TORN = "(pieces without a call)"
 
 
 def _begins(piece: WrittenCall, call: WrittenCall) -> bool:

@@ -2,29 +2,35 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 from unicodedata import normalize
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.ending import SOURCE
+from selfcorrect.agents.ending import is_word_of_user
 from selfcorrect.agents.history import stop_reason_of
-from selfcorrect.agents.quotation import is_quoted
 from selfcorrect.context import RunContext
 from selfcorrect.model import JSON, Call, JsonDict
-from selfcorrect.names import letters, same_words
+from selfcorrect.names import letters
 from selfcorrect.nodes.plan import is_forbidden
+from selfcorrect.protocols import tools_named
 
 if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen
 
-TOOL_CHOICE: Final = "tool_choice"
+
+from collections.abc import Iterator, Mapping
+
+from selfcorrect.names import words
+from selfcorrect.reading.text_call import TextCall
+
+TOOL_CHOICE = "tool_choice"
 """Where the metadata of a turn says that no call was allowed in it."""
-UNREAD: Final = "selfcorrect_unread"
+UNREAD = "selfcorrect_unread"
 """Where a turn names its calls that are shown without their arguments: they could not be read."""
-_OPENERS: Final = re.compile(r"[{<(\[]")
-_SEPARATORS: Final = re.compile(r"[\W_]+")
+_OPENERS = re.compile(r"[{<(\[]")
+_SEPARATORS = re.compile(r"[\W_]+")
 
 
 class Start(TypedDict):
@@ -53,7 +59,7 @@ def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
 
 
 def read_text_calls(
-    turn: AIMessage, context: RunContext, messages: Sequence[AnyMessage], *, may_call: bool = True
+    turn: AIMessage, context: RunContext, messages: Sequence[AnyMessage], *, may_call: bool
 ) -> Readable | str:
     """Return the turn with the calls of its text; else the tool of a call that was not read.
 
@@ -112,7 +118,7 @@ def _calls_made(messages: Sequence[AnyMessage]) -> tuple[list[ToolCall], list[To
     done: set[str] = set()
     count: int | None = None
     for message in reversed(messages):
-        if isinstance(message, HumanMessage) and SOURCE not in message.additional_kwargs:
+        if is_word_of_user(message):
             count = len(calls) if count is None else count
         elif isinstance(message, ToolMessage) and message.status != "error":
             done.add(message.tool_call_id)
@@ -122,8 +128,9 @@ def _calls_made(messages: Sequence[AnyMessage]) -> tuple[list[ToolCall], list[To
 
 
 def _key(name: str, args: JSON, context: RunContext) -> str:
-    tool = next((each for each in context.tools if same_words(each, name)), name)
-    return context.key_of(Call(tool, args if isinstance(args, dict) else {"": args}))
+    tools = tools_named(name, context.tools)
+    own = tools[0].name if tools else name
+    return context.key_of(Call(own, args if isinstance(args, dict) else {"": args}))
 
 
 def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
@@ -146,3 +153,46 @@ def _without_text(turn: AIMessage, around: str) -> str | list[Any]:
         return around
     kept = [each for each in turn.content if isinstance(each, dict) and each.get("type") != "text"]
     return [*kept, {"type": "text", "text": around}] if around else kept
+
+
+def is_quoted(calls: Iterable[TextCall], messages: Sequence[AnyMessage]) -> bool:
+    """Say whether one of these calls is a quotation: a page may hold one, and must not make it.
+
+    Whatever its form, a call is one where what a tool answered names its tool and one of its
+    values. The user speaks of tools and values too, so what the user wrote must also have the form
+    of a call.
+    """
+    said = [
+        (_fold(each.text), _FORM if isinstance(each, HumanMessage) else "")
+        for each in messages
+        if isinstance(each, ToolMessage | HumanMessage)
+    ]
+    return any(_stands_in(call, text, form) for call in calls for text, form in said)
+
+
+_FORM = r"['\"`]?\s*(?:[({<>]|[,:]?\s*['\"]?(?:arguments|args|parameters|params|input)\b)"
+"""What follows the name of a tool in a call, be it markup, JSON or code."""
+_APART = re.compile(r"[\W_]+")
+
+
+def _stands_in(call: TextCall, text: str, form: str) -> bool:
+    name = r"[\W_]*".join(map(re.escape, words(call.name)))
+    if re.search(rf"(?<![^\W_]){name}(?![^\W_]){form}", text) is None:
+        return False
+    squeezed = _APART.sub("", text)
+    written = _leaves([call.arguments, *call.positional])
+    values = {_APART.sub("", _fold(each)) for each in written} - {""}
+    return not values or any(each in squeezed for each in values)
+
+
+def _leaves(value: JSON) -> Iterator[str]:
+    """Yield what is written in arguments."""
+    if isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(each)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _fold(text: str) -> str:
+    return normalize("NFKC", text).casefold()

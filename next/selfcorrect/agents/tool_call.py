@@ -4,21 +4,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from langchain_core.messages import ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.answers import ACCOUNT, last_turn, own_message
 from selfcorrect.agents.ending import may_end, why_over
-from selfcorrect.agents.hosted_loops import HostedLoops
+from selfcorrect.agents.hosted_loops import HostedLoops, tools_of
 from selfcorrect.agents.text_calls import UNREAD
 from selfcorrect.agents.thread import answer_to
 from selfcorrect.agents.tool_run import ToolRun
 from selfcorrect.agents.turn import TURN, Turn, beside_calls
 from selfcorrect.graph import AGAIN
 from selfcorrect.model import JsonDict, JsonObject
-from selfcorrect.walk import awalk, walk
+from selfcorrect.walk import walk_hosted
 
 
 async def run_call(
@@ -39,13 +38,13 @@ async def run_call(
             turn has an id of its own; where it knows them, `TURN` and `RUN`.
         is_async: Whether the host is async; if not, nothing is awaited.
     """
+    if (answer := answer_to(request.tool_call["id"], state["messages"])) is not None:
+        return answer
     run = _start(request, handler, loops, state, is_async=is_async)
-    if isinstance(run, ToolMessage):
-        return run
     with run.hosted():
-        graph, config = run.graph, request.runtime.config
+        graph, config = loops.graph_for(request, run.loop), request.runtime.config
         if graph is None:
-            run.out = await awalk(run.loop, run.given) if is_async else walk(run.loop, run.given)
+            run.out = await walk_hosted(run.loop, run.given)
         elif is_async:
             run.out = await graph.ainvoke(run.given, config)
         else:
@@ -60,11 +59,9 @@ def _start(
     state: JsonObject,
     *,
     is_async: bool,
-) -> ToolRun | ToolMessage:
-    """Return the run of a call, or the answer that the call has already."""
+) -> ToolRun:
+    """Return the run of a call that has no answer yet."""
     call, messages = request.tool_call, state["messages"]
-    if (answer := answer_to(call["id"], messages)) is not None:
-        return answer
     turn, behind = last_turn(messages)
     known: Turn | None = state.get(TURN)
     if known is None or turn is None or known["message"] != turn.id:
@@ -80,7 +77,7 @@ def _start(
     elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
         # Somebody has lost what is known of the call: it must not run with its defaults.
         start["call"]["args"] = "(unreadable)"
-    loop = loops.loop_for(request, is_async=is_async)
+    loop = loops.loop_with(tools_of(request), is_async=is_async)
     if request.runtime.config.get("configurable", {}).get(AGAIN):
         loop = replace(loop, context=replace(loop.context, again=True))
     agent_run: AgentRun | None = state.get(RUN)
@@ -95,8 +92,7 @@ def _start(
         "message_id": turn.id if turn and turn.id else f"#{len(messages) - len(behind)}",
         "task_id": scope,
     }
-    words, graph = known["words"].get(call_id), loops.graph_for(request, loop)
-    return ToolRun(request, handler, loop, given, words, graph=graph)
+    return ToolRun(request, handler, loop, given, known["words"].get(call_id))
 
 
 def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:

@@ -6,12 +6,12 @@ whatever handler stands around the tool. What an execution did is read from what
 
 from contextvars import ContextVar
 from functools import lru_cache, wraps
-from typing import Any, Final, Protocol
+from typing import Any
 
 from langchain_core.tools import BaseTool
 
 
-class Listener(Protocol):
+class Listener:
     """Takes note of what a tool is called with, and of what its code came to."""
 
     def note_call(self, args: Any) -> None:
@@ -24,7 +24,7 @@ class Listener(Protocol):
         """Take note of what the code raised."""
 
 
-LISTENER: Final[ContextVar[Listener | None]] = ContextVar("selfcorrect_listener", default=None)
+LISTENER = ContextVar("selfcorrect_listener", default=Listener())  # noqa: B039
 """Who listens to the call that is being made."""
 
 
@@ -48,46 +48,32 @@ def _listening(kind: type[BaseTool]) -> type[BaseTool]:
         try:
             value = inner(self, *args, **options)
         except BaseException as error:
-            _note_error(error)
+            LISTENER.get().note_error(error)
             raise
-        return _note_value(value)
+        LISTENER.get().note_value(value)
+        return value
 
     @wraps(ainner)
     async def arun(self: Any, *args: Any, **options: Any) -> Any:
         try:
             value = await ainner(self, *args, **options)
         except BaseException as error:
-            _note_error(error)
+            LISTENER.get().note_error(error)
             raise
-        return _note_value(value)
+        LISTENER.get().note_value(value)
+        return value
 
     metaclass: Any = type(kind)
 
     def call(self: Any, tool_input: Any, *args: Any, **options: Any) -> Any:
-        _note_call(tool_input)
+        LISTENER.get().note_call(tool_input)
         return kind.run(self, tool_input, *args, **options)
 
     async def acall(self: Any, tool_input: Any, *args: Any, **options: Any) -> Any:
-        _note_call(tool_input)
+        LISTENER.get().note_call(tool_input)
         return await kind.arun(self, tool_input, *args, **options)
 
     body = {"run": call, "arun": acall, "_run": run, "_arun": arun}
     body |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
     made: type[BaseTool] = metaclass(kind.__name__, (kind,), body)
     return made
-
-
-def _note_call(args: Any) -> None:
-    if (listener := LISTENER.get()) is not None:
-        listener.note_call(args)
-
-
-def _note_value(value: Any) -> Any:
-    if (listener := LISTENER.get()) is not None:
-        listener.note_value(value)
-    return value
-
-
-def _note_error(error: BaseException) -> None:
-    if (listener := LISTENER.get()) is not None:
-        listener.note_error(error)

@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, Final, Literal, Unpack, cast
+from typing import Any, Literal, Unpack, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -18,19 +17,19 @@ from langgraph.types import Command
 
 from selfcorrect.agents.answers import last_turn
 from selfcorrect.agents.calls import each_once
-from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions, split_options
+from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions
 from selfcorrect.agents.stream import read_pieces
 from selfcorrect.agents.thread import answer_to, find_answers, open_calls
 from selfcorrect.agents.tool_call import run_call
 from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
 from selfcorrect.context import run_sync
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.setup import Options
 
 _Kind = Literal["list", "dict", "tool_calls"]
-_WITH_CONTEXT: Final = "tool_call_with_context"
+_WITH_CONTEXT = "tool_call_with_context"
 """LangGraph's type of an input that is one call and its state."""
-_RUNTIME: Final = "__pregel_runtime"
+_RUNTIME = "__pregel_runtime"
 """LangGraph's key for where a tool finds the store, the context and the stream."""
 
 
@@ -87,7 +86,7 @@ class SelfCorrectingToolNode(ToolNode):
             awrap_tool_call=self._awalk,
         )
         # Nothing stands between the model's call and this node: what is repaired runs.
-        self._loops = HostedLoops(*split_options(options), shows=False)
+        self._loops = HostedLoops(options, shows=False)
         # Unusable tools are found here, not by the first call.
         self._loops.loop_with(list(self.tools_by_name.values()))
 
@@ -193,7 +192,7 @@ def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tool
     return "tools" if open_calls(_messages_in(state, messages_key)) else "__end__"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _NodeTurn:
     """One run of the node.
 
@@ -227,7 +226,7 @@ class _NodeTurn:
         return {**config, "configurable": configurable}
 
 
-_KNOWN: Final[ContextVar[JsonObject]] = ContextVar("selfcorrect_known")
+_KNOWN: ContextVar[JsonObject] = ContextVar("selfcorrect_known")
 """What is known around the call of a task."""
 
 

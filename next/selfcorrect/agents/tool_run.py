@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from inspect import iscoroutinefunction
 from itertools import chain
 from json import dumps
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
@@ -16,7 +16,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from selfcorrect.agents.answers import chain_of, error_of, own_message, value_in
-from selfcorrect.agents.tool_copy import LISTENER, copy_tool
+from selfcorrect.agents.tool_copy import LISTENER, Listener, copy_tool
+from selfcorrect.context import run_sync
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import (
     CorrectionFailed,
@@ -25,18 +26,19 @@ from selfcorrect.errors import (
     ToolReportedError,
 )
 from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.models.port import value_of
 from selfcorrect.nodes.execution import EXECUTION
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop
 from selfcorrect.tools.run import plain
 from selfcorrect.tools.spec import ToolOptions, ToolSpec, metadata_of
 
-_DECLARED: Final = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
+_DECLARED = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 """What a function's dict `metadata` may say of its tool."""
 
 
 @dataclass(eq=False, slots=True)
-class ToolRun:
+class ToolRun(Listener):
     """One call: what the loop is given, and what LangChain answered.
 
     Attributes:
@@ -48,7 +50,6 @@ class ToolRun:
         out: What the loop came to.
         made: The call as the tool got it last, or None.
         errors: What the tool's own code raised in the last execution; a handler may call it often.
-        graph: The loop as a graph, where a person can be asked; else None.
         shown: The call as others have seen it: a tool that acts runs with nothing else.
         is_approved: Whether a person has answered for the call as it stands now.
     """
@@ -61,7 +62,6 @@ class ToolRun:
     out: JsonDict = field(default_factory=dict)
     made: ToolCall | None = None
     errors: list[BaseException] = field(default_factory=list)
-    graph: Any = None
     shown: JsonObject | None = None
     is_approved: bool = False
     _answer: Any = None
@@ -203,7 +203,7 @@ class ToolRun:
         self.errors.append(error)
 
 
-_SERIALIZER: Final = JsonPlusSerializer()
+_SERIALIZER = JsonPlusSerializer()
 
 
 def spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
@@ -213,15 +213,13 @@ def spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     # LangChain would answer with a message that does not show whether the tool ran.
     check = spec.bind or dict
 
-    def call(**args: Any) -> Any:
-        check(deepcopy(args))
-        with _current() as run:
-            return run.take(run.start(copy, args))
-
     async def acall(**args: Any) -> Any:
         check(deepcopy(args))
         with _current() as run:
-            return run.take(await run.start(copy, args))
+            return run.take(await value_of(run.start(copy, args)))
+
+    def call(**args: Any) -> Any:
+        return run_sync(acall(**args))
 
     # A tool that is only async is refused by the loop where the agent is sync.
     is_coroutine = is_async or iscoroutinefunction(spec.call)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Final, TypedDict
+from typing import TypedDict
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
@@ -12,7 +12,7 @@ from selfcorrect.agents.calls import calls_of, each_once, with_calls
 from selfcorrect.agents.text_calls import TOOL_CHOICE, Readable, Start, stop_reason
 from selfcorrect.model import JsonDict
 
-TURN: Final = "selfcorrect_turn"
+TURN = "selfcorrect_turn"
 
 
 class Turn(TypedDict):
@@ -47,7 +47,9 @@ def with_readable_calls(message: AIMessage) -> Readable:
     for index, (call, text) in enumerate(zip(calls_of(once), texts, strict=True)):
         call_id = call["id"] or ""
         if not call_id or call_id in calls:
-            call_id = call["id"] = _new_id(message, index)
+            # The same when a node runs again from its top.
+            place = f"{message.id or uuid4()} {index}".encode("utf-8", "replace")
+            call_id = call["id"] = f"call_{sha256(place).hexdigest()[:12]}"
         calls[call_id] = call
         if text is not None:
             call["args"] = {}
@@ -56,13 +58,7 @@ def with_readable_calls(message: AIMessage) -> Readable:
     return with_calls(once, list(calls.values())), starts
 
 
-_NO_OWNER: Final = "(a piece of this turn belongs to no call)"
-
-
-def _new_id(message: AIMessage, index: int) -> str:
-    """Return an id for a call; the same when a node runs again from its top."""
-    place = f"{message.id or uuid4()} {index}"
-    return f"call_{sha256(place.encode('utf-8', 'replace')).hexdigest()[:12]}"
+_NO_OWNER = "(a piece of this turn belongs to no call)"
 
 
 def with_made_calls(messages: Sequence[AnyMessage]) -> list[AIMessage]:

@@ -39,7 +39,7 @@ def describe(record: object, strategies: StrategyMap) -> JsonDict:
         raise InputError("a line must be an object")
     if not isinstance(record.get("message"), str):
         raise InputError('"message" is missing (it must be a string)')
-    given = (record.get(name) for name in ("exception", "status", "code"))
+    given = map(record.get, ("exception", "status", "code"))
     finding = recorded_finding(record["message"], *given)
     schema, args = record.get("schema"), record.get("arguments")
     schema = schema if isinstance(schema, Mapping) else None

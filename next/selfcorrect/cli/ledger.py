@@ -2,10 +2,10 @@
 
 import argparse
 import json
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.cli.screen import InputError, say_json
 from selfcorrect.effects.again import Record, in_doubt
@@ -15,7 +15,7 @@ from selfcorrect.model import JSON, JsonDict
 from selfcorrect.protocols import Ledger
 from selfcorrect.text import quote, release
 
-_OUTCOMES: Final = {
+_OUTCOMES = {
     "done": Outcome.DONE,
     "not-done": Outcome.NOT_DONE,
     "again": Outcome.NOT_DONE,
@@ -96,8 +96,6 @@ def describe(record: Record) -> JsonDict:
 def _release(value: JSON) -> JSON:
     """Return a value as it may leave; one that is cut is its text."""
     text = quote(value, 1_000)
-    try:
-        shown: JSON = json.loads(text)
-    except ValueError:
-        return text
-    return shown
+    with suppress(ValueError):
+        return json.loads(text)
+    return text

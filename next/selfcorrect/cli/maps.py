@@ -20,8 +20,7 @@ def explain_error(options: argparse.Namespace) -> int:
     """Show what a map makes of an error."""
     given = (options.exception, options.status, options.code)
     finding = recorded_finding(options.text, *given)
-    text = explain(StrategyMap.load(options.map), finding, options.tool)
-    for line in text.splitlines():
+    for line in explain(StrategyMap.load(options.map), finding, options.tool).splitlines():
         say(line)
     return 0
 

@@ -78,5 +78,5 @@ def _result(mending: Mending) -> JsonDict:
 
 
 def _change(change: Change) -> JsonDict:
-    made = {"before": None, "after": None, "rule": None, "strategy": None, **change_json(change)}
-    return {key: made[key] for key in ("path", "before", "after", "strategy", "rule", "safety")}
+    made = change_json(change)
+    return {key: made.get(key) for key in ("path", "before", "after", "strategy", "rule", "safety")}

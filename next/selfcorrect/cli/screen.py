@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Final
 
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JSON, JsonObject, name_place
 from selfcorrect.text import clean, quote
 
-show: Final = partial(quote, most=200)
+show = partial(quote, most=200)
 """Returns a value as JSON, cut where it is long."""
 
 

@@ -4,18 +4,17 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, frozen
 
-_DEPTH: Final = 8
-_MOST: Final = 20
-_LITERAL: Final = 8_000
+_DEPTH = 8
+_MOST = 20
+_LITERAL = 8_000
 """Characters of a Python literal that are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fault:
     """One entry of a body: what is wrong, its code, and the keys of its place."""
 
@@ -24,7 +23,7 @@ class Fault:
     place: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Body:
     """What stands in the body of a text.
 
@@ -81,7 +80,7 @@ def _parse(text: str) -> Any:
     return None
 
 
-_OPENING: Final = re.compile(r"\{\s*[\"'}]|\[\s*[{\"']")
+_OPENING = re.compile(r"\{\s*[\"'}]|\[\s*[{\"']")
 
 
 def _literal(text: str) -> Any:
@@ -101,7 +100,7 @@ def _pairs(text: str) -> dict[str, str] | None:
     return None
 
 
-_PAIR: Final = re.compile(
+_PAIR = re.compile(
     r"\b([a-zA-Z_]{2,30})(?: = |=|: )"
     r"(?:([\"'])((?:(?!\2)[^\\\n]|\\.){1,1000})\2|[A-Z]\w*\.([A-Z_]{2,40})\b)"
 )
@@ -115,11 +114,11 @@ def _rows(text: str, place: tuple[str, ...]) -> Iterator[Fault]:
             return
 
 
-_OF_SCHEMAS: Final = (
+_OF_SCHEMAS = (
     r"\A(?P<sentence>[^\n]+)\n\nFailed validating ['\"](?P<code>\w+)['\"][\s\S]+?"
     r"On instance(?P<place>(?:\[[^\]\n]+\])*)"
 )
-_ROWS: Final = tuple(
+_ROWS = tuple(
     (mark, re.compile(row, re.MULTILINE))
     for mark, row in (
         # What pydantic prints, and every tool runner that prints its errors.
@@ -197,27 +196,27 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_STATUSES: Final = _words("status statuscode httpstatus httpstatuscode code")
-_SENTENCES: Final = _words(
+_STATUSES = _words("status statuscode httpstatus httpstatuscode code")
+_SENTENCES = _words(
     "message msg detail errormessage errordescription description error reason title errmsg"
     " faultstring summary errors details"
 )
 """Names of fields that hold a sentence, the best first."""
-_CODES: Final = _words("code errorcode keyword type reason error title name rule status")
-_PLACES: Final = _words(
+_CODES = _words("code errorcode keyword type reason error title name rule status")
+_PLACES = _words(
     "loc instancepath datapath path pointer field param parameter propertypath property argument"
     " attribute location key keys"
 )
-_KEYS: Final = _words("missingproperty additionalproperty unevaluatedproperty propertyname")
+_KEYS = _words("missingproperty additionalproperty unevaluatedproperty propertyname")
 """Names of fields, inside the `params` of a validator, that extend the place."""
-_WRAPPERS: Final = frozenset(
+_WRAPPERS = frozenset(
     _words(
         "data body extensions issues violations response fault inner cause result content upstream"
         " text json query invalidparams"
     )
 )
 """Names of fields that wrap faults, and are no place themselves."""
-_ECHOES: Final = frozenset(
+_ECHOES = frozenset(
     _words(
         "input value ctx url schema instance stack trace requestid help timestamp received expected"
         " params hint schemapath headers id link links locations"

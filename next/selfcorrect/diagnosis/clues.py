@@ -7,22 +7,21 @@ import errno
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import field
 
 from selfcorrect.diagnosis.body import Body, Fault, body_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
 from selfcorrect.diagnosis.parameters import MARK, Blame, Masked, Places, blame, mask, places_of
-from selfcorrect.model import JSON, RETRYABLE, ErrorKind, Finding, JsonDict, JsonObject
+from selfcorrect.model import JSON, RETRYABLE, ErrorKind, Finding, JsonDict, JsonObject, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern, window
 
-FAULTLESS: Final = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
+FAULTLESS = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
 """Kinds of errors for which no argument is at fault: they have no category."""
-_READ: Final = 2_000
+_READ = 2_000
 """Characters of a sentence that are searched."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clues:
     """What an error shows.
 
@@ -94,7 +93,7 @@ def _status(finding: Finding, body: Body, spoken: str) -> int | str | None:
     return body.status or (int(said[1]) if said else status)
 
 
-_STATUS: Final = re.compile(r"(?i)\b(?:error|status|code)[ :=(]{1,3}([45]\d\d)\b")
+_STATUS = re.compile(r"(?i)\b(?:error|status|code)[ :=(]{1,3}([45]\d\d)\b")
 
 
 def _codes(finding: Finding, body: Body, text: str) -> Iterator[str]:
@@ -103,7 +102,7 @@ def _codes(finding: Finding, body: Body, text: str) -> Iterator[str]:
         yield name or errno.errorcode.get(int(number), number)
 
 
-_CODES: Final = re.compile(
+_CODES = re.compile(
     r"\[Errno (\d{1,4})\]|\(([A-Z][a-z]\w{3,60}(?:\.\w{1,60})?)\)(?= when)", re.ASCII
 )
 
@@ -126,11 +125,11 @@ def _unmask(sentence: str, said: str) -> str:
     )
 
 
-_LONGEST: Final = 2_000
+_LONGEST = 2_000
 """Characters of a block of lines that are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sentence:
     """What an error says.
 
@@ -156,12 +155,12 @@ def openings_of(clues: Clues) -> list[str]:
     return list(dict.fromkeys((*heads[:3], *heads[-1:])))
 
 
-_CLAUSE_END: Final = re.compile(
+_CLAUSE_END = re.compile(
     # A bracket and a status begin a clause, unless a colon introduces them.
     r"[;|,.!?] | [-\u2013\u2014/] |(?<![:,])\n"
     r"|(?<!:) (?=[(\[]|(?:HTTP |(?:status|code)\W{1,2})?[45]\d\d\b)"
 )
-_FAILURE: Final = re.compile(r"(?i)\b(?:error|fail(?:ed|ure)|fatal|http)\b")
+_FAILURE = re.compile(r"(?i)\b(?:error|fail(?:ed|ure)|fatal|http)\b")
 
 
 def has_words(text: str) -> bool:
@@ -180,10 +179,10 @@ def plain(text: str) -> str:
     return text.strip()
 
 
-_ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_BOX: Final = re.compile("[\u2500-\u257f]+")
-_HIDDEN: Final = r"(?is)<style\b.*?</style>|<script\b.*?</script>|<!--.*?-->"
-_TAG: Final = re.compile(r"</?[A-Za-z!][^<>]{0,300}>")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_BOX = re.compile("[\u2500-\u257f]+")
+_HIDDEN = r"(?is)<style\b.*?</style>|<script\b.*?</script>|<!--.*?-->"
+_TAG = re.compile(r"</?[A-Za-z!][^<>]{0,300}>")
 
 
 def sentence_of(text: str) -> Sentence:
@@ -206,25 +205,25 @@ def sentence_of(text: str) -> Sentence:
     return Sentence(own[start:].strip(), block[:start], behind.strip(), tuple(classes))
 
 
-_CLASS: Final = re.compile(
+_CLASS = re.compile(
     r"(?:Uncaught |Caused by: |E +)?([A-Za-z_][\w.]{0,150}(?:Error|Exception|Warning|Exit|Fault))"
     r"(?: \[\w{1,60}\])?:\s+"
 )
-_PART: Final = r"(?:[\w '\"`()\[\]/-]|\.(?!\s))"
+_PART = r"(?:[\w '\"`()\[\]/-]|\.(?!\s))"
 """A character of a wrapper, which ends with its sentence at the latest."""
-_WRAPPER: Final = re.compile(
+_WRAPPER = re.compile(
     r"(?i)(?:error (?:executing|invoking|calling) [^\n]{0,600}? with error:|e:|err:"
     rf"|{_PART}{{0,60}}?\b(?:error|exception|failed|failure|fatal|abort)\b{_PART}{{0,90}}:)"
     r"\s+(?=\S+[ \t]+\S)"
 )
-_PROGRAM: Final = re.compile(r"[a-z][\w./-]{0,40}: (?=\(?\d|line \d|\()(?:line \d+: )?")
-_FRONTS: Final = (_CLASS, _WRAPPER, _PROGRAM)
-_WORD: Final = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffff]{2}|\ue000")
-_OPENERS: Final = (
+_PROGRAM = re.compile(r"[a-z][\w./-]{0,40}: (?=\(?\d|line \d|\()(?:line \d+: )?")
+_FRONTS = (_CLASS, _WRAPPER, _PROGRAM)
+_WORD = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffff]{2}|\ue000")
+_OPENERS = (
     "We|You|Your|Please|See|If|Try|This|The|For|Contact|Run|Check|Visit|Note|Hint|More|Thank|Our"
     "|It|Need|Use|Read|Learn|Did|Consider|Refer|To|Have|When|After|Once|All|Any|Support|Questions"
 )
-_END: Final = re.compile(
+_END = re.compile(
     r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)'\"`\]\d\ue000][.!?])\s+(?=\S)|(?<![:,])\s*\n\s*\n\s*|(?<![:,])\n(?=\S)"
     # A sentence that begins without a full stop before it.
     rf"|(?<=[\w)'\"`\]\ue000])\s+(?=(?:{_OPENERS}) [a-z])"
@@ -252,16 +251,14 @@ def _block(lines: list[str]) -> str:
     return "\n".join(line.lstrip(" |+-") if raised else line for line in chosen)
 
 
-_FRAME: Final = re.compile(
+_FRAME = re.compile(
     r"^[\s|]*(?:at |File \"|[\^~]+$|Traceback |\.\.\. \d+ more|During handling|The above exc)"
 )
-_USAGE: Final = re.compile(r"(?i)^\s*(?:usage:|try ['\"]|type .{1,60} for help|for help|see )")
-_NOTICE: Final = re.compile(
+_USAGE = re.compile(r"(?i)^\s*(?:usage:|try ['\"]|type .{1,60} for help|for help|see )")
+_NOTICE = re.compile(
     r"(?i)^\W*(?:(?:\w+ )?warning|notice|deprecated|note|info|debug)\b|\[?\bNOTICE\b"
     r"|^[\w .-]{1,40} version v?\d|^copyright\b"
 )
 """Lines that tell of something else than the error."""
-_ERROR: Final = re.compile(r"(?i)\b(?:error|fatal|failed|failure|invalid|cannot|unknown)\b")
-_MARKED: Final = re.compile(
-    r"^(?:[\w./-]{1,60}: )?(?:fatal|[Ee]rror|ERROR|abort|E|ERR) ?(?:\[\w+\])?:"
-)
+_ERROR = re.compile(r"(?i)\b(?:error|fatal|failed|failure|invalid|cannot|unknown)\b")
+_MARKED = re.compile(r"^(?:[\w./-]{1,60}: )?(?:fatal|[Ee]rror|ERROR|abort|E|ERR) ?(?:\[\w+\])?:")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.diagnosis.facts import seconds_of
 from selfcorrect.model import JsonDict
@@ -36,20 +36,20 @@ def _listed(text: str) -> list[str]:
     return words if len(words) > 1 and len(words) >= len(values) - 1 else []
 
 
-_LIST: Final = re.compile(
+_LIST = re.compile(
     r"(?i)(?:one of|allowed values?(?: are)?|choose from|(?:valid|supported|possible|accepted) "
     r"(?:\w+ )?(?:are|is)|permitted|possible values|valid options"
     r"|(?:should|must) (?:be )?(?:either )?"
     r"(?=[\[({]?[`'\"‘“])|expected (?=[`'\"‘“]))[^\w\n`'\"‘“\[({]{0,3}([^\n;]{1,400})"
 )
-_QUOTED: Final = re.compile(r"[`'\"‘“]([^`'\"’”\n]{1,60})[`'\"’”]")
-_PATTERN: Final = re.compile(
+_QUOTED = re.compile(r"[`'\"‘“]([^`'\"’”\n]{1,60})[`'\"’”]")
+_PATTERN = re.compile(
     r"(?i)(?:pattern|regex|expression|matched by)\b[: ]{0,2}[`'\"/]?(\S{0,200}[\^$\[\\]\S{0,200})"
 )
-_TYPE: Final = re.compile(
+_TYPE = re.compile(
     r"(?i)(?:of type|expected|must be|should be|is not|not) (?:an? )?(?:valid )?[`'\"<]?(\w+)"
 )
-_NAMES: Final = {
+_NAMES = {
     "string": "str string text",
     "integer": "int integer bigint int32 int64 long",
     "number": "float double number numeric decimal",
@@ -59,7 +59,7 @@ _NAMES: Final = {
     "null": "null none nonetype",
 }
 """Types of JSON Schema by their names in programs."""
-_TYPES: Final = {each: name for name, words in _NAMES.items() for each in words.split()}
+_TYPES = {each: name for name, words in _NAMES.items() for each in words.split()}
 
 
 def _bounds(text: str) -> JsonDict:
@@ -80,14 +80,10 @@ def _bounds(text: str) -> JsonDict:
     return found
 
 
-_N: Final = r"(-?\d+(?:[.,]\d+)?)(?![\d:-])"
-_LEAST: Final = (
-    r"at least|(?:no|not) (?:less|fewer) than|greater than or equal to|>=|min\w*(?: \w+)?:?"
-)
-_MOST: Final = (
-    r"at most|(?:no|not) (?:more|greater) than|less than or equal to|<=|max\w*(?: \w+)?:?|up to"
-)
-_BOUNDS: Final = tuple(
+_N = r"(-?\d+(?:[.,]\d+)?)(?![\d:-])"
+_LEAST = r"at least|(?:no|not) (?:less|fewer) than|greater than or equal to|>=|min\w*(?: \w+)?:?"
+_MOST = r"at most|(?:no|not) (?:more|greater) than|less than or equal to|<=|max\w*(?: \w+)?:?|up to"
+_BOUNDS = tuple(
     (side, re.compile(rf"(?i)(?:{words}) ?{_N}( \w+)?"))
     for side, words in (
         ("min", _LEAST),
@@ -96,7 +92,7 @@ _BOUNDS: Final = tuple(
         ("exclusiveMax", r"less than|below|shorter than|<"),
     )
 )
-_BETWEEN: Final = re.compile(
+_BETWEEN = re.compile(
     rf"(?i)(?:between|from|in(?: range)?) \[?{_N}(?: and | to |\.\.|, ?){_N}( \w+)?"
 )
 
@@ -119,7 +115,7 @@ def _number(text: str) -> int | float:
 
 # --- waits ---
 
-_LONGEST: Final = 31 * 86_400
+_LONGEST = 31 * 86_400
 
 
 def wait_in_fields(fields: Iterable[tuple[str, Any]]) -> float | None:
@@ -141,7 +137,7 @@ def _field(name: str, value: Any) -> float | None:
     return seconds_of(value)
 
 
-_FIELD: Final = re.compile(
+_FIELD = re.compile(
     r"x?(?:ms)?(?:ratelimit)?(?:retry(?:after|delay|in)|reset(?:after|in)|backoff|wait)"
     r"(?:s|secs?|seconds|(ms|millis|milliseconds))?"
 )
@@ -161,21 +157,21 @@ def wait_in_words(text: str) -> float | None:
     return float(abroad[1] or abroad[2]) if abroad else None
 
 
-_DURATION: Final = re.compile(
+_DURATION = re.compile(
     r"(?i)(\d{1,9}(?:\.\d{1,9})?) ?(ms|milli\w+|s(?:ec\w*)?|m(?:in\w*)?|h(?:ours?)?|days?)?\b"
 )
-_ASKS: Final = re.compile(
+_ASKS = re.compile(
     r"(?i)(?:re-?try(?:ing|[- _]after| again)?|try(?:ing)? again|again|wait(?:ing)?|available"
     r"|resets?|back ?off|unlock(?:ed)?|expires?)\b"
     r"[\w ,'’\"]{0,40}?(?:\b(?:in|after|for|within|of|about|at least|until)|[:=]|wait(?:ing)?)"
     r" *[\"']?(?:about |another )?"
     r"((?:\d{1,9}(?:\.\d{1,9})? ?[a-zA-Z]{0,12}(?![\d.])(?:,? (?:and )?)?){1,3})"
 )
-_ABROAD: Final = re.compile(
+_ABROAD = re.compile(
     r"\b(?:dans|em|en|in|через|خلال) (\d{1,6}) ?(?:secondes?|segundos?|sekunden|сек|ثو)"
     r"|(\d{1,6}) ?秒"
 )
-_UNITS: Final = {"ms": 0.001, "mi": 60, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+_UNITS = {"ms": 0.001, "mi": 60, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 """Seconds in a unit, by the beginning of its name."""
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from selfcorrect.effects.failure import (
     TIMEOUT_FIELDS,
@@ -21,8 +21,8 @@ from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.text import release, text_of
 
 T = TypeVar("T")
-MAX_TEXT: Final = 64_000
-_CODE_FIELDS: Final = ("error_code", "code", "sqlite_errorname", "validator")
+MAX_TEXT = 64_000
+_CODE_FIELDS = ("error_code", "code", "sqlite_errorname", "validator")
 
 
 def finding_of(error: BaseException) -> Finding:

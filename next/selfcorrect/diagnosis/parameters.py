@@ -2,23 +2,22 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.diagnosis.body import Fault, keys_in
-from selfcorrect.model import JSON, JsonObject
+from selfcorrect.model import JSON, JsonObject, frozen
 
-MARK: Final = "\ue000"
+MARK = "\ue000"
 """Stands for a value of the call in a text; a character that no message has."""
-_QUOTATION: Final = tuple("\"'`‘’“”«»")
-_DEPTH: Final = 5
-_MOST: Final = 200
-_SHORT: Final = 3
+_QUOTATION = tuple("\"'`‘’“”«»")
+_DEPTH = 5
+_MOST = 200
+_SHORT = 3
 """Characters that a word needs to count as an argument's value where it is not quoted."""
-_LONG: Final = 200
+_LONG = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Places:
     """Where an argument may be at fault.
 
@@ -75,7 +74,7 @@ def plain_name(name: str) -> str:
     return _SEPARATORS.sub("", name).strip(".").casefold()
 
 
-_SEPARATORS: Final = re.compile(r"[^\w.]|_")
+_SEPARATORS = re.compile(r"[^\w.]|_")
 
 
 def _values(node: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], JSON]]:
@@ -88,7 +87,7 @@ def _values(node: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tupl
             yield from _values(value, inner, depth + 1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Masked:
     """A text with `MARK` in place of each value of the call.
 
@@ -135,7 +134,7 @@ def _spelling(value: JSON) -> str:
 # --- the arguments at fault ---
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Blame:
     """The arguments at fault, as dotted paths, and how they were found."""
 
@@ -188,7 +187,7 @@ def locate(place: Sequence[str], places: Places) -> str | None:
     return ".".join(inner) if is_name else None
 
 
-_PROGRAM: Final = re.compile(r"[\s(){};=<>/\[\]]")
+_PROGRAM = re.compile(r"[\s(){};=<>/\[\]]")
 """What a command line or a query has, and the value of another argument seldom."""
 
 
@@ -201,9 +200,9 @@ def _runs_program(places: Places) -> bool:
 # --- names that the call or the schema has ---
 
 _OPEN, _CLOSE = r"[\"'`‘“«(\[]", r"[\"'`’”»)\]]"
-_NAME: Final = r"[A-Za-z_$@][\w$@.\[\]-]{0,80}"
-_VERBS: Final = "must|should|is|are|cannot|may|has|needs|contains|failed|exceeds?|does"
-_WAYS: Final = tuple(
+_NAME = r"[A-Za-z_$@][\w$@.\[\]-]{0,80}"
+_VERBS = "must|should|is|are|cannot|may|has|needs|contains|failed|exceeds?|does"
+_WAYS = tuple(
     (weight, re.compile(way, re.MULTILINE))
     for weight, way in (
         (2.6, rf"(?i)(?:\bat|[@|→]|\bpath:) `?(?:path:? )?[/$.]*({_NAME})`?\s*(?:\Z|--|\n)"),
@@ -220,7 +219,7 @@ _QUOTED, _BARE = 2.2, 1.4
 """Strength of an argument whose value the text repeats, in quotes and without."""
 _NOUN, _NAMED = 0.9, 2.0
 """Strength of a noun; from where on an argument counts as named."""
-_IDS: Final = {"id", "name", "key", "value", "type"}
+_IDS = {"id", "name", "key", "value", "type"}
 """Words of an argument's name that its noun goes without: `order` is `order_id`."""
 
 
@@ -265,16 +264,16 @@ def _nouns(text: str) -> set[str]:
 
 # --- names that neither the call nor the schema has ---
 
-_LACK: Final = (
+_LACK = (
     "missing|required|undefined|unexpected|unknown|null value"
     "|not (?:allowed|defined|permitted|expected)"
 )
-_BEFORE: Final = "requires|unrecogni[sz]ed|additional|extra|allowed|include|contain|without|no"
-_QUOTE: Final = rf"[\"'`‘“]({_NAME})[\"'`’”]"
-_QUOTES: Final = rf"((?:[\"'`‘“]{_NAME}[\"'`’”](?:, | and |, and )?){{1,20}})"
-_STATE: Final = "missing|required|undefined|not (?:set|given|provided)"
-_MUST: Final = r"must be present|must be [\w ]+\(was missing"
-_NEW: Final = tuple(
+_BEFORE = "requires|unrecogni[sz]ed|additional|extra|allowed|include|contain|without|no"
+_QUOTE = rf"[\"'`‘“]({_NAME})[\"'`’”]"
+_QUOTES = rf"((?:[\"'`‘“]{_NAME}[\"'`’”](?:, | and |, and )?){{1,20}})"
+_STATE = "missing|required|undefined|not (?:set|given|provided)"
+_MUST = r"must be present|must be [\w ]+\(was missing"
+_NEW = tuple(
     re.compile(way, re.MULTILINE)
     for way in (
         rf"(?i)(?:{_LACK}|{_BEFORE})\b[^\n\"'`‘“]{{0,60}}?{_QUOTES}",
@@ -286,7 +285,7 @@ _NEW: Final = tuple(
     )
 )
 """Ways to name an argument that is missing or unknown, the surest first."""
-_LISTED: Final = re.compile(_QUOTE)
+_LISTED = re.compile(_QUOTE)
 
 
 def _new_names(text: str) -> tuple[str, ...]:

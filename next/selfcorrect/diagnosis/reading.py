@@ -1,28 +1,20 @@
 """The reading of one error: what rules leave open, its own words and the witness fill in."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
 
 from selfcorrect.diagnosis.body import body_of
 from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of, has_words, openings_of, plain
 from selfcorrect.diagnosis.parameters import locate, places_of
-from selfcorrect.model import (
-    JSON,
-    RETRYABLE,
-    Category,
-    ErrorKind,
-    Finding,
-    JsonObject,
-)
+from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonObject, frozen
 from selfcorrect.pointer import pointer
 from selfcorrect.strategy_map.match import Answer
 
-SURE: Final = 0.97
+SURE = 0.97
 """How often a sure fact is right, measured on systems that nothing was written for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErrorReading:
     """What an error is, how sure that is, and who saw it.
 

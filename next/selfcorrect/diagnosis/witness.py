@@ -4,24 +4,23 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 from selfcorrect.diagnosis.clues import FAULTLESS, Clues
 from selfcorrect.diagnosis.parameters import MARK
-from selfcorrect.model import RETRYABLE, Category, ErrorKind
+from selfcorrect.model import RETRYABLE, Category, ErrorKind, frozen
 
-FILE: Final = Path(__file__).with_name("witness.bin")
-KINDS: Final = tuple(map(str, ErrorKind))
-CATEGORIES: Final = tuple(map(str, Category))
-_CLASSES: Final = len(KINDS) + len(CATEGORIES)
+FILE = Path(__file__).with_name("witness.bin")
+KINDS = tuple(map(str, ErrorKind))
+CATEGORIES = tuple(map(str, Category))
+_CLASSES = len(KINDS) + len(CATEGORIES)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weights:
     """A trained model.
 
@@ -42,7 +41,7 @@ class Weights:
     sure: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Testimony:
     """Probabilities of kinds and categories, and the share of the features that are known."""
 
@@ -95,14 +94,14 @@ def _shares(scores: Sequence[float]) -> list[float]:
 
 # --- features: words and facts, never the caller's values ---
 
-_LONGEST: Final = 600
+_LONGEST = 600
 """Characters of a sentence that are looked at."""
-_GRAM: Final = 5
+_GRAM = 5
 """Characters of the pieces that stand for the stems and endings of words."""
-_UNSPACED: Final = "\u2e80"
+_UNSPACED = "\u2e80"
 """From here on writing puts no spaces between words; pairs of characters stand for them."""
-_TOKEN: Final = re.compile(rf"{MARK}|[^\W\d_]+|\d+|[?!%*<>=]")
-_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_TOKEN = re.compile(rf"{MARK}|[^\W\d_]+|\d+|[?!%*<>=]")
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 def features_of(clues: Clues) -> list[str]:
@@ -163,15 +162,15 @@ def _place(clues: Clues) -> Iterator[str]:
 
 # --- the decision ---
 
-HINT: Final = 1.0
+HINT = 1.0
 """How much a hint counts for its kind, and for its category, in log-odds."""
-PAIR: Final = 0.3
+PAIR = 0.3
 """How much it counts that a kind and a category go together."""
-RETRY: Final = 0.5
+RETRY = 0.5
 """From which probability words alone say that the same call may succeed."""
-LEAST: Final = 0.2
+LEAST = 0.2
 """A kind of a smaller share is said by no words, only by what goes together."""
-_TINY: Final = 1e-6
+_TINY = 1e-6
 
 
 class Decision(NamedTuple):

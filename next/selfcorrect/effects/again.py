@@ -7,21 +7,21 @@ the same question where there is no call yet: for an error that may pass, and fo
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from dataclasses import field
+from typing import Literal, TypeAlias
 from uuid import uuid4
 
 from selfcorrect.effects.effect import HARMLESS, acts
 from selfcorrect.effects.outcome import Outcome
-from selfcorrect.model import JSON, JsonObject
+from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 
-BEGUN: Final = "begun"
+BEGUN = "begun"
 """The status of an intent of which nobody has written an outcome."""
-HELD: Final = "held"
+HELD = "held"
 """The status of a call that was held once, because one in other words was lost."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """What a ledger remembers of one call.
 
@@ -59,7 +59,7 @@ class Record:
     attempt: str = field(default_factory=lambda: uuid4().hex, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vouch:
     """Somebody who knows of a record says that the tool may run in spite of it.
 
@@ -74,7 +74,7 @@ class Vouch:
     attempt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """What is asked of `may_run`.
 
@@ -94,36 +94,36 @@ class Request:
     is_meant: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Run:
     """The tool is called."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replay:
     """This very call is done: its value is the answer."""
 
     value: JSON
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hold:
     """Somebody is asked first; the records are of equal calls."""
 
     records: Sequence[Record]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reworded:
     """A call in other words was lost: this one is held once, and runs if it is made again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InProgress:
     """This very call is being made by somebody else."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refuse:
     """The tool is not called.
 
@@ -202,6 +202,16 @@ def in_doubt(record: Record) -> bool:
     return record.status == Outcome.LOST or (record.status == BEGUN and not record.alive)
 
 
+def doubt_of(record: Record, outcome: str) -> JsonDict:
+    """Return what somebody vouches for, as JSON: a record, and the gravest status it may have."""
+    return {
+        "key": record.key,
+        "outcome": str(outcome),
+        "about": record.about,
+        "attempt": record.attempt,
+    }
+
+
 def gravest(records: Sequence[Record]) -> Record | None:
     """Return the last record that leaves most in doubt, or None where none does."""
     for outcome in (Outcome.LOST, Outcome.REFUSED):
@@ -237,4 +247,4 @@ def _gravity(record: Record) -> int:
     return _RANK[Outcome.LOST] if in_doubt(record) else _RANK.get(record.status, 0)
 
 
-_RANK: Final[Mapping[str, int]] = {Outcome.DONE: 0, Outcome.REFUSED: 1, Outcome.LOST: 2}
+_RANK: Mapping[str, int] = {Outcome.DONE: 0, Outcome.REFUSED: 1, Outcome.LOST: 2}

@@ -1,12 +1,12 @@
 """What calling a tool does to the world, as its author or a deployment declares it."""
 
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 Effect: TypeAlias = Literal["read_only", "idempotent", "mutating", "destructive"]
-EFFECTS: Final[tuple[Effect, ...]] = ("read_only", "idempotent", "mutating", "destructive")
-UNDECLARED: Final[Effect] = "mutating"
+EFFECTS: tuple[Effect, ...] = ("read_only", "idempotent", "mutating", "destructive")
+UNDECLARED: Effect = "mutating"
 """A tool without a declared effect counts as one that acts."""
-HARMLESS: Final[frozenset[str]] = frozenset({"read_only", "idempotent"})
+HARMLESS: frozenset[str] = frozenset({"read_only", "idempotent"})
 """Effects of tools of which one call more than meant changes nothing."""
 
 

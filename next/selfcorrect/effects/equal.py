@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from enum import Enum
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from pydantic_core import to_jsonable_python
@@ -40,7 +40,7 @@ def call_key(call: Call, place: Slot | None, bind: Callable[[JsonDict], Any] | N
     except Exception:
         # What its types refuse, or what has no one form, is as equal as the schema says.
         form = _normal(call.args, place)
-    return _text([call.name, form])
+    return canonical([call.name, form])
 
 
 def identity_key(stands: Sequence[JSON], key: str) -> str:
@@ -71,16 +71,16 @@ def theme_key(scope: JSON, call: Call, place: Slot | None) -> str:
     return _digest("theme", scope, call.name, blurred)
 
 
-_WORDS: Final = ("words",)
-_FEW: Final = 3
+_WORDS = ("words",)
+_FEW = 3
 """Words from which on a text is free to say the same otherwise."""
-_LETTERS: Final = re.compile(
+_LETTERS = re.compile(
     r"[a-z]+://\S+|[\u30a0-\u30ff]+"
     r"|[\u3005\u3041-\u309f\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
     r"|[\u0e00-\u109f\u1780-\u17ff]{3}"
 )
 """Pieces of the scripts that put no space between words; an address is one piece."""
-_MANY: Final = 7
+_MANY = 7
 """Such pieces from which on a text is no name."""
 
 
@@ -99,7 +99,7 @@ def _is_free(text: str) -> bool:
 
 
 def _digest(*parts: JSON) -> str:
-    return sha256(_text(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return sha256(canonical(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _typed(args: JsonObject, bind: Callable[[JsonDict], Any]) -> JSON:
@@ -120,7 +120,9 @@ def _common(one: JSON, other: JSON) -> JSON:
 
 def _normal(value: JSON, place: Slot | None) -> JSON:
     """Return a value of JSON in one form, by what its schema says."""
-    place = place and _branch(value, place)
+    if place is not None:
+        # Of a union, the alternative that the value belongs to.
+        place = next((each for each in place.branches if each.accepts(value)), place)
     if isinstance(value, Mapping):
         return _normal_object(value, place)
     if isinstance(value, list):
@@ -141,19 +143,15 @@ def _normal_object(value: JsonObject, place: Slot | None) -> JSON:
         inner = place and place.at([str(key)])
         normal = _normal(item, inner)
         default = ABSENT if inner is None else inner.default
-        if default is ABSENT or _text(normal) != _text(_normal(default, inner)):
+        if default is ABSENT or canonical(normal) != canonical(_normal(default, inner)):
             made[_key(key)] = normal
     return made
 
 
-def _text(value: JSON) -> str:
+def canonical(value: JSON) -> str:
+    """Return the text that equal values of JSON share, and no others."""
     # For Python, 1 and True are equal.
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=repr)
-
-
-def _branch(value: JSON, place: Slot) -> Slot:
-    """Return the alternative of a union that a value belongs to, or the place itself."""
-    return next((each for each in place.branches if each.accepts(value)), place)
 
 
 def _read(text: str, place: Slot) -> Any:
@@ -169,13 +167,13 @@ def _read(text: str, place: Slot) -> Any:
         return text
 
 
-_NUMBERS: Final = frozenset({"integer", "number"})
-_FORMATS: Final = {
+_NUMBERS = frozenset({"integer", "number"})
+_FORMATS = {
     "date-time": datetime.fromisoformat,
     "time": time.fromisoformat,
     "uuid": UUID,
 }
-_FINE: Final = re.compile(r":\d\d\.\d{6}\d*[1-9]")
+_FINE = re.compile(r":\d\d\.\d{6}\d*[1-9]")
 
 
 def _form(value: Any) -> JSON:
@@ -198,7 +196,7 @@ def _form(value: Any) -> JSON:
     if isinstance(value, Mapping):
         return {_key(key): _form(item) for key, item in value.items()}
     if isinstance(value, set | frozenset):
-        return {"set": sorted(_text(_form(item)) for item in value)}
+        return {"set": sorted(canonical(_form(item)) for item in value)}
     return {str(type(value)): _parts(value)}
 
 
@@ -207,7 +205,7 @@ def _key(key: Any) -> str:
     return f":{_form(key)}"
 
 
-_EXACT: Final = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 
 def _parts(value: Any) -> JSON:

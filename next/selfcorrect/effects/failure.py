@@ -4,7 +4,7 @@ import builtins
 import re
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import Escalation, HardFailure, NotDone, ToolReportedError
@@ -89,7 +89,7 @@ def chain(error: BaseException, *, hidden: bool = False) -> Iterator[BaseExcepti
                 found.append(each)
 
 
-_MOST_LAYERS: Final = 16
+_MOST_LAYERS = 16
 
 
 def status_of(error: object) -> int | None:
@@ -155,7 +155,7 @@ def field_of(holder: object, name: str) -> Any:
     return found
 
 
-_STATUS_FIELDS: Final = (
+_STATUS_FIELDS = (
     "status_code",
     "status",
     "http_status",
@@ -163,13 +163,13 @@ _STATUS_FIELDS: Final = (
     "HTTPStatusCode",
     "code",
 )
-_STATUS_TEXT: Final = re.compile(r"\s*\d{3}(?:\s|$)", re.ASCII)
+_STATUS_TEXT = re.compile(r"\s*\d{3}(?:\s|$)", re.ASCII)
 
-_JSON_RPC: Final = range(-32768, -31999)
+_JSON_RPC = range(-32768, -31999)
 """The reserved codes; most of them leave open whether the request was carried out."""
-_REFUSED_REQUESTS: Final = {-32700: 400, -32600: 400, -32601: 404, -32602: 422, -32002: 404}
-_NO_ANSWER: Final = frozenset({408, 499})
-_UNCLEAR: Final = frozenset({409, 412, 424})
+_REFUSED_REQUESTS = {-32700: 400, -32600: 400, -32601: 404, -32602: 422, -32002: 404}
+_NO_ANSWER = frozenset({408, 499})
+_UNCLEAR = frozenset({409, 412, 424})
 """Statuses that may speak of an equal request before, or of a part of this one."""
 
 
@@ -178,7 +178,7 @@ def is_fault(error: BaseException) -> bool:
     return isinstance(error, (*_PROGRAMMING, KeyError, IndexError))
 
 
-_PROGRAMMING: Final = (
+_PROGRAMMING = (
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -194,7 +194,7 @@ _PROGRAMMING: Final = (
     TypeError,
     UnicodeError,
 )
-_FILES: Final = (
+_FILES = (
     FileExistsError,
     FileNotFoundError,
     IsADirectoryError,
@@ -202,22 +202,21 @@ _FILES: Final = (
     PermissionError,
 )
 """Errors of the operating system that answer; any other may be a connection that broke."""
-_NO_ANSWER_NAMES: Final = (
+CONNECTIONS = (
+    *("ConnectError", "ConnectionError", "ConnectionClosed", "NetworkError", "TransportError"),
+    *("ProtocolError", "IncompleteRead"),
+)
+"""How the classes end that clients raise where a connection failed."""
+_NO_ANSWER_NAMES = (
     "Timeout",
     "TimeoutError",
     "TimeoutException",
     "TimeoutExpired",
     "BrokenExecutor",
-    "ConnectError",
-    "ConnectionError",
-    "ConnectionClosed",
+    *CONNECTIONS,
     "JSONDecodeError",
     "PayloadError",
     "RpcError",
-    "NetworkError",
-    "TransportError",
-    "ProtocolError",
-    "IncompleteRead",
     "Unavailable",
     "OperationalError",
     "InterfaceError",
@@ -243,7 +242,7 @@ def _is_lost(error: BaseException) -> bool:
     return any(base.__name__.endswith(_NO_ANSWER_NAMES) for base in type(error).__mro__)
 
 
-TIMEOUT_FIELDS: Final = ("timed_out", "timedOut", "is_timeout", "timeout")
+TIMEOUT_FIELDS = ("timed_out", "timedOut", "is_timeout", "timeout")
 
 
 def _refuses_by_code(error: BaseException) -> bool:
@@ -251,9 +250,9 @@ def _refuses_by_code(error: BaseException) -> bool:
     return code in _REFUSED_GRPC or (len(code) == 5 and code[:2] in _REFUSED_SQL)
 
 
-_REFUSED_SQL: Final = ("22", "23", "42", "44")
+_REFUSED_SQL = ("22", "23", "42", "44")
 """Classes of SQLSTATE (ISO/IEC 9075) of a statement that changed nothing."""
-_REFUSED_GRPC: Final = frozenset(
+_REFUSED_GRPC = frozenset(
     {
         "INVALID_ARGUMENT",
         "NOT_FOUND",
@@ -265,7 +264,7 @@ _REFUSED_GRPC: Final = frozenset(
         "UNIMPLEMENTED",
     }
 )
-_REFUSED_NAMES: Final = frozenset(
+_REFUSED_NAMES = frozenset(
     {
         "ToolException",
         # PEP 249: the statement was answered, and it changed nothing.

@@ -14,7 +14,6 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final
 
 from selfcorrect.model import ErrorKind
 
@@ -33,4 +32,4 @@ def with_doubt(outcome: Outcome, kinds: Iterable[str]) -> Outcome:
     return outcome if _NO_ANSWER_KINDS.isdisjoint(kinds) else Outcome.LOST
 
 
-_NO_ANSWER_KINDS: Final = frozenset({ErrorKind.TIMEOUT, ErrorKind.TRANSIENT})
+_NO_ANSWER_KINDS = frozenset({ErrorKind.TIMEOUT, ErrorKind.TRANSIENT})

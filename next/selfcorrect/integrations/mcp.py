@@ -6,19 +6,19 @@ count as effects only where the caller trusts the server.
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec, is_usable
 
-_MOST_PAGES: Final = 100
-_SHOWN: Final = ("name", "description", "inputSchema")
+_MOST_PAGES = 100
+_SHOWN = ("name", "description", "inputSchema")
 """What counts of a listed tool, beside its hints."""
-_NO_SERVERS: Final = frozenset(ToolOptions.__annotations__) | MCP_HINTS
+_NO_SERVERS = frozenset(ToolOptions.__annotations__) | MCP_HINTS
 """Keys of metadata that mean nothing where a server wrote them."""
-_EFFECTS: Final[tuple[tuple[str, bool, Effect], ...]] = (
+_EFFECTS: tuple[tuple[str, bool, Effect], ...] = (
     ("readOnlyHint", True, "read_only"),
     ("destructiveHint", True, "destructive"),
     ("idempotentHint", True, "idempotent"),

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from selfcorrect.effects.again import Record
@@ -18,8 +18,8 @@ from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
 
 T = TypeVar("T")
-_FORMAT: Final = 1
-_TABLES: Final = f"""
+_FORMAT = 1
+_TABLES = f"""
     create table selfcorrect_format (version int primary key);
     insert into selfcorrect_format values ({_FORMAT});
     create table selfcorrect_holders (holder text primary key, until timestamptz not null);
@@ -27,14 +27,14 @@ _TABLES: Final = f"""
     create index selfcorrect_calls_by_doubt on selfcorrect_calls (doubt);
     create index selfcorrect_calls_by_theme on selfcorrect_calls (theme);
 """
-_LEASE: Final = "interval '30 seconds'"
-_RENEW: Final = 5.0
+_LEASE = "interval '30 seconds'"
+_RENEW = 5.0
 """Seconds between two renewals of a lease."""
-_RENEWAL: Final = f"""
+_RENEWAL = f"""
     insert into selfcorrect_holders values (%s, clock_timestamp() + {_LEASE})
     on conflict (holder) do update set until = excluded.until
 """
-_LONGEST: Final = 30.0
+_LONGEST = 30.0
 """Seconds for which a database that restarts is waited for."""
 
 

@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from threading import RLock
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.effects.outcome import Outcome
@@ -14,18 +14,18 @@ from selfcorrect.ledger.memory import outcome_named, unknown_key
 from selfcorrect.model import JSON, JsonDict
 
 T = TypeVar("T")
-COLUMNS: Final = (
+COLUMNS = (
     *("key", "doubt", "tool", "status", "value", "about", "by", "holder", "theme", "time"),
     *("thread", "call_id", "request", "attempt"),
 )
-_TYPES: Final = {
+_TYPES = {
     "key": "text primary key",
     "value": "text",
     "by": "text",
     "time": "double precision not null",
 }
-_READ: Final = (*COLUMNS, "is_alive")
-TABLE: Final = ", ".join(f"{name} {_TYPES.get(name, 'text not null')}" for name in COLUMNS)
+_READ = (*COLUMNS, "is_alive")
+TABLE = ", ".join(f"{name} {_TYPES.get(name, 'text not null')}" for name in COLUMNS)
 """The columns, as databases are told of them."""
 
 
@@ -143,5 +143,5 @@ def _plain(text: str) -> str:
     return text.encode(errors="replace").decode().replace("\0", "")
 
 
-_INHERITED: Final[list[object]] = []
+_INHERITED: list[object] = []
 """What a fork brought along, kept so that nothing closes it."""

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from selfcorrect.effects.again import Record
@@ -19,16 +19,21 @@ from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
 from selfcorrect.model import JsonDict
 
 T = TypeVar("T")
-_MARK: Final = 0x53434C47
+_MARK = 0x53434C47
 """`application_id` of a ledger's file."""
-_FORMAT: Final = 3
-_TABLE: Final = (
+_FORMAT = 3
+_TABLE = (
     f"create table calls ({TABLE})",
     "create index calls_by_doubt on calls (doubt)",
     "create index calls_by_theme on calls (theme)",
     f"pragma application_id = {_MARK}",
     f"pragma user_version = {_FORMAT}",
 )
+
+_STATE = """
+    select application_id, user_version, (select count(*) from sqlite_master)
+    from pragma_application_id, pragma_user_version
+"""
 
 
 class SqliteLedger(SqlLedger):
@@ -116,9 +121,7 @@ def _open_ledger(path: Path) -> sqlite3.Connection:
 
 def _is_new(path: Path, database: sqlite3.Connection) -> bool:
     try:
-        ((mark,),) = database.execute("pragma application_id")
-        ((version,),) = database.execute("pragma user_version")
-        ((tables,),) = database.execute("select count(*) from sqlite_master")
+        ((mark, version, tables),) = database.execute(_STATE)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise

@@ -1,9 +1,9 @@
 """Asks a model until it answers: what failed on the way is sent again, then a handler decides."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any
 
-from selfcorrect.effects.failure import is_interrupt
+from selfcorrect.effects.failure import CONNECTIONS, is_interrupt
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.policies.model_errors import (
     MOST_WAIT,
@@ -12,11 +12,11 @@ from selfcorrect.policies.model_errors import (
     RetryModel,
 )
 
-MOST_ATTEMPTS: Final = 10
+MOST_ATTEMPTS = 10
 """Calls for one answer that a handler may ask for."""
-_WAITS: Final = (0.25, 0.5)
+_WAITS = (0.25, 0.5)
 """Seconds before a request that failed in transport is sent again."""
-_PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
+_PASSING = frozenset({408, 429, 500, 502, 503, 504})
 """Statuses of requests that are sent again."""
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -100,11 +100,4 @@ def _is_connection(error: Exception) -> bool:
     if any("Timeout" in name or "CertVerification" in name for name in names):
         return False
     is_socket = isinstance(error, OSError) and error.filename is None
-    return is_socket or any(name.endswith(_CONNECTIONS) for name in names)
-
-
-_CONNECTIONS: Final = (
-    *("ConnectError", "ConnectionError", "ConnectionClosed", "NetworkError", "TransportError"),
-    *("ProtocolError", "IncompleteRead"),
-)
-"""How the classes end that clients raise where a connection failed."""
+    return is_socket or any(name.endswith(CONNECTIONS) for name in names)

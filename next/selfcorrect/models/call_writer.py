@@ -7,9 +7,10 @@ from selfcorrect.model import Call, Change, Changed, GiveUp, JsonDict, Repair, S
 from selfcorrect.models.port import ModelPort
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.pointer import ARGS
-from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.text import bound, quote, release
+from selfcorrect.tools.spec import ToolSpec
 
 _MAX_TEXT = 4_000
 
@@ -28,10 +29,11 @@ async def write_call(
     tools = {call.name: context.tools[call.name]} if call.name in context.tools else context.tools
     is_meant = bool(call.name) or context.must_call
     write = prompts.write_meant if is_meant else prompts.write
+    schemas = {each.name: each.parameters for each in tools.values()}
     data = [
         f"text: {json.dumps(bound(str(call.args), _MAX_TEXT), ensure_ascii=False)}",
         f"request: {json.dumps(bound(context.request or '', _MAX_TEXT), ensure_ascii=False)}",
-        f"tools: {json.dumps(_schemas(tools), ensure_ascii=False, default=repr)}",
+        f"tools: {json.dumps(schemas, ensure_ascii=False, default=repr)}",
     ]
     prompt = [release(each, 20_000) for each in data]
     shape = prompts.shape_meant if is_meant else prompts.shape
@@ -49,11 +51,7 @@ async def write_call(
     return GiveUp("the model writes no call that fits")
 
 
-def _schemas(tools: Mapping[str, OfferedTool]) -> JsonDict:
-    return {each.name: each.parameters for each in tools.values()}
-
-
-def _problem(answer: JsonDict, prompts: Prompts, tools: Mapping[str, OfferedTool]) -> str | None:
+def _problem(answer: JsonDict, prompts: Prompts, tools: Mapping[str, ToolSpec]) -> str | None:
     """Return what the model is told about its answer, or None where it is a call that fits."""
     tool = tools.get(str(answer.get("name")))
     if tool is None:

@@ -5,15 +5,15 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.errors import LimitReachedError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 
-MAX_ANSWER: Final = 100_000
+MAX_ANSWER = 100_000
 """Characters of an answer that are read: what is longer is no repair."""
 
-_LETTERS: Final = 4
+_LETTERS = 4
 """Characters of a token, where a model does not say how many it took."""
 
 

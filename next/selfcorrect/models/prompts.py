@@ -1,9 +1,9 @@
 """What a model is told. Every text can be replaced: `Prompts(plan=…)`."""
 
-from dataclasses import dataclass
+from selfcorrect.model import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Prompts:
     """The prompts; each is of bounded size, and what is quoted in it is data.
 

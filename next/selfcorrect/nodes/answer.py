@@ -1,13 +1,12 @@
 """A person's answer on its way into a round of repair."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Record, Refuse, Run, Verdict
+from selfcorrect.effects.equal import canonical
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import AnsweredError
 from selfcorrect.limits import count
@@ -16,7 +15,6 @@ from selfcorrect.nodes.plan import check_call
 from selfcorrect.nodes.round import NO_HELP, PERSON, Rung, start_round, take, update_of
 from selfcorrect.person import repair_of
 from selfcorrect.pointer import apply, keys_of
-from selfcorrect.schema.slot import Slot
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
@@ -34,7 +32,8 @@ async def take_answer(
     # Only the answer to a question about a doubt vouches, and only for that doubt.
     vouch = (*start.vouch, *({name: each[name] for name in _VOUCH} for each in question["doubts"]))
     is_first = not state["counts"].get("questions")
-    place = _place(question["path"], start.call, context)
+    tool, keys = context.tools.get(start.call.name), keys_of(question["path"])
+    place = tool.slot.at(keys) if tool is not None and keys else None
     repaired = repair_of(plain(answer), question, start.call, place, is_first=is_first)
     if isinstance(repaired, Changed) and _stays(start.call, repaired):
         repaired = Retry(1)
@@ -56,7 +55,7 @@ async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
     """Take the question for this answer: of two that come at once, one counts."""
     if context.task is None:
         return
-    digest = _hash(json.dumps(answer, sort_keys=True, default=str))
+    digest = _hash(canonical(answer))
     key = _hash(f"answer {context.task}")
     about = f"{digest} {bound(question['question'], 200)}"
     record = Record(key, key, "a person's answer", about=about, thread=context.thread or "")
@@ -82,11 +81,6 @@ def _stays(call: Call, answer: Changed) -> bool:
         return False
 
 
-def _place(path: str, call: Call, context: RunContext) -> Slot | None:
-    tool, keys = context.tools.get(call.name), keys_of(path)
-    return tool.slot.at(keys) if tool is not None and keys else None
-
-
-_VOUCH: Final = ("key", "outcome", "attempt")
-_AFFIRMS: Final = ("changed", "retry")
+_VOUCH = ("key", "outcome", "attempt")
+_AFFIRMS = ("changed", "retry")
 """What an answer comes to that lets the call run; a rejection vouches for nothing."""

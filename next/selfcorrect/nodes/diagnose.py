@@ -2,13 +2,20 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.handlers import RUNG
-from selfcorrect.model import RETRYABLE, Finding, call_of
+from selfcorrect.model import RETRYABLE, call_of
 from selfcorrect.state import CorrectionState, Update, stop_run
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     """Ask the error-strategy map, and the error itself, about every finding."""
-    findings = [one for each in state["findings"] for one in _read(each, state, context)]
+    call = call_of(state["current"])
+    tool, schema = context.tools.get(call.name), context.schema_of(call)
+    acts, ask = tool is None or tool.acts, context.map.diagnose_faults
+    findings = [
+        fault
+        for each in state["findings"]
+        for fault in ask(each, call.name, args=call.args, schema=schema, acts=acts)
+    ]
     if findings and context.handler_of(state) is not None:
         # Once for a call, whatever the number of its faults; the map's rungs follow.
         findings[0]["ladder"] = [RUNG, *findings[0]["ladder"]]
@@ -20,15 +27,3 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     if (detail := context.terminal_reason(state, lasting)) is not None:
         return update | stop_run("terminal_kind", detail)
     return update | {"outcome": "diagnosed"}
-
-
-def _read(finding: Finding, state: CorrectionState, context: RunContext) -> list[Finding]:
-    call = call_of(state["current"])
-    tool = context.tools.get(call.name)
-    return context.map.diagnose_faults(
-        finding,
-        call.name,
-        args=call.args,
-        schema=context.schema_of(call),
-        acts=tool is None or tool.acts,
-    )

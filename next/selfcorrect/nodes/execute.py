@@ -99,7 +99,8 @@ async def _call_tool(
     else:
         if has_receipt:
             return _finish(state, context, tool, started, value, execution)
-        outcome, finding = Outcome.LOST, _no_receipt(tool)
+        why = f"the result of {tool.name!r} has no receipt, so nobody knows whether it was done"
+        outcome, finding = Outcome.LOST, own_finding("NoReceipt", "no_receipt", why, "")
     verified = await _verify(tool, call) if outcome is Outcome.LOST else None
     if isinstance(verified, Result):
         return _finish(state, context, tool, started, verified.value, execution)
@@ -228,8 +229,3 @@ def _attempt(
         "vouch": [],
         "note": {"attempt": number, "effect": tool.effect, "did": outcome.value},
     }
-
-
-def _no_receipt(tool: ToolSpec) -> Finding:
-    text = f"the result of {tool.name!r} has no receipt, so nobody knows whether it was done"
-    return own_finding("NoReceipt", "no_receipt", text, "")

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import (
@@ -16,6 +16,7 @@ from selfcorrect.effects.again import (
     Run,
     Verdict,
     Vouch,
+    doubt_of,
     in_doubt,
     may_run,
 )
@@ -73,7 +74,7 @@ async def call_once(
     return update
 
 
-_ANSWER: Final = "selfcorrect answer"
+_ANSWER = "selfcorrect answer"
 """The key of what a host wants beside the value of a call that it replays."""
 
 
@@ -155,7 +156,7 @@ class Execution:
                 raise
 
 
-EXECUTION: Final[ContextVar[Execution | None]] = ContextVar("selfcorrect_execution", default=None)
+EXECUTION: ContextVar[Execution | None] = ContextVar("selfcorrect_execution", default=None)
 """The execution in whose course the code runs."""
 
 
@@ -197,13 +198,5 @@ def _hold(records: Sequence[Record]) -> Update:
     if any(each.status != Outcome.DONE for each in records):
         text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
     finding = own_finding("HeldCall", "equal_calls", text, "")
-    finding["doubts"] = [
-        {
-            "key": each.key,
-            "outcome": Outcome.DONE.value,
-            "about": each.about,
-            "attempt": each.attempt,
-        }
-        for each in records
-    ]
+    finding["doubts"] = [doubt_of(each, Outcome.DONE) for each in records]
     return found("ledger", [finding]) | {"outcome": "failed"}

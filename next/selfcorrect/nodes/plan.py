@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.effect import acts
 from selfcorrect.errors import LimitReachedError, near_name
 from selfcorrect.limits import add_spending, cost_of
 from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
@@ -15,7 +14,7 @@ from selfcorrect.reading.call_object import is_cut, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
 
-_NO_ANSWER: Final = (
+_NO_ANSWER = (
     "content_filter",
     "refusal",
     "safety",
@@ -82,9 +81,7 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     call, finding = read_call(given, context.offers)
     if (tool := context.tools.get(call.name)) is not None:
         call = replace(call, args=tool.strip(call.args))
-    current = {"name": call.name, "args": call.args} if finding else call_json(call)
-    if finding and call.id is not None:
-        current["id"] = call.id
+    current = call_json(call)
     original = {"raw": given} if isinstance(given, str) else given
     update: Update = {
         "current": current,
@@ -108,13 +105,13 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     return update | found("plan", findings) | {"outcome": "found"}
 
 
-_CUT_OFF: Final = "the message was cut off at the limit of tokens, and the arguments are empty"
+_CUT_OFF = "the message was cut off at the limit of tokens, and the arguments are empty"
 
 
 def _may_be_cut(call: Call, state: CorrectionState, context: RunContext) -> bool:
     """Say whether the arguments of a tool that acts may be empty because none was written yet."""
     tool = context.tools.get(call.name)
-    is_short = tool is not None and acts(tool.effect) and bool(tool.slot.properties)
+    is_short = tool is not None and tool.acts and bool(tool.slot.properties)
     return is_short and is_cut(state["given"].get("finish_reason"))
 
 

@@ -171,23 +171,23 @@ def _why(rung: Rung, unmet: Iterable[Problem]) -> str | None:
 async def _try(rung: Rung, round_: Round) -> Round:
     """Ask one strategy, and take its answer into the round."""
     state, context = rung.state, rung.context
-    spending = context.spending(round_.counts)
+    said, spending = state["given"], context.spending(round_.counts)
     tool = context.tools.get(round_.call.name)
     given = RepairContext(
         schema=tool.parameters if tool else {},
         tools=context.tools,
         effect=tool.effect if tool else "",
-        request=state["given"].get("request"),
-        messages=state["given"].get("messages") or (),
-        finish_reason=state["given"].get("finish_reason"),
+        request=said.get("request"),
+        messages=said.get("messages") or (),
+        finish_reason=said.get("finish_reason"),
         reading=context.map.reading.text,
-        index=state["given"].get("index"),
+        index=said.get("index"),
         attempts=len(state["attempts"]),
         model=ModelPort(context.model, spending) if context.model is not None else None,
         spending=spending,
         error=_error(state, context),
         reader=context.read,
-        must_call=choice_of(state["given"]) not in ("", "auto", "none"),
+        must_call=choice_of(said) not in ("", "auto", "none"),
     )
     started = context.clock.monotonic()
     try:

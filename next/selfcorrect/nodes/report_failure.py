@@ -1,6 +1,6 @@
 """report_failure: an honest report that a person can act on, and a shorter text for the model."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from selfcorrect.context import RunContext, has_readers
 from selfcorrect.effects.again import gravest
@@ -15,16 +15,17 @@ from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict
 from selfcorrect.state import CorrectionState, Update, seen
 from selfcorrect.text import redact_json
+from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
     from selfcorrect.report import FailureReport
 
-MAX_ITEMS: Final = 200
-_FOREIGN: Final = ("call", "original", "findings", "tried", "changes", "question")
+MAX_ITEMS = 200
+_FOREIGN = ("call", "original", "findings", "tried", "changes", "question")
 """What of a report may hold texts from outside that nothing has redacted yet."""
-_INSIDE: Final = ("key", "fault", "changes")
-_SETTLED: Final = ("attempts_exhausted", "limit_reached", "no_strategy", "repeated_failure")
-_UNTOUCHED: Final = (
+_INSIDE = ("key", "fault", "changes")
+_SETTLED = ("attempts_exhausted", "limit_reached", "no_strategy", "repeated_failure")
+_UNTOUCHED = (
     "no_strategy",
     "repeated_failure",
     "unknown_outcome",
@@ -81,19 +82,12 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
 
     tool = context.tools.get(name or "")
     doubt = gravest(context.own_records(state))
-    for_model = text_for_model(
-        reason,
-        stop,
-        state,
-        words=context.tool_words,
-        place=tool.slot if tool else None,
-        is_declared=tool is not None and tool.declared,
-    )
+    for_model = text_for_model(stop, state, tool, words=context.tool_words)
     return FailureReport(
         reason,
         stop["detail"],
         for_model,
-        _advice(reason, name, state, context),
+        _advice(reason, tool, state),
         name,
         _call(state["current"]),
         state["original"],
@@ -117,11 +111,10 @@ def _call(current: JsonDict) -> JsonDict | None:
     return {"raw": current.get("args")} if is_text else current or None
 
 
-def _advice(reason: str, name: str | None, state: CorrectionState, context: RunContext) -> str:
+def _advice(reason: str, tool: ToolSpec | None, state: CorrectionState) -> str:
     from selfcorrect.report import ADVICE
 
     advice = ADVICE.get(reason, "")
-    tool = context.tools.get(name or "")
     if tool is None or tool.declared or not any(acts(each["effect"]) for each in state["attempts"]):
         return advice
     line = f'ToolSpec.from_function({tool.name}, effect="read_only")'

@@ -1,9 +1,9 @@
 """A round of repair as a fold: each answer of a strategy turns one frozen `Round` into the next."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
@@ -30,6 +30,7 @@ from selfcorrect.model import (
     call_json,
     call_of,
     change_json,
+    frozen,
 )
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.pointer import apply
@@ -38,11 +39,11 @@ from selfcorrect.strategy_map.registry import bind
 from selfcorrect.text import bound, release
 from selfcorrect.tools.run import plain
 
-PERSON: Final = "person"
-NO_HELP: Final = ("gave_up", "refused", "failed", IDLE)
+PERSON = "person"
+NO_HELP = ("gave_up", "refused", "failed", IDLE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Round:
     """What one round has come to so far.
 
@@ -69,7 +70,7 @@ class Round:
     end: Update | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rung:
     """Who answers, about which fault, in which run."""
 

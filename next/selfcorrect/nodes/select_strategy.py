@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
@@ -11,7 +10,7 @@ from selfcorrect.model import Diagnosis, Needs, call_of
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound
 
-_AGAIN: Final = ("wait", "retry")
+_AGAIN = ("wait", "retry")
 """Answers after which a strategy may be tried on the same call again."""
 
 
@@ -59,7 +58,7 @@ def stop_refused(
     return stop_run(refusal.reason, detail, **proposal)
 
 
-_DETAILS: Final = {
+_DETAILS = {
     "refused": "The tool refused, and it is not declared atomic, so a part may have been done: {}",
     "unknown_outcome": "Nobody knows whether the tool did it: {}",
     "repeated_failure": "The same call has failed already: {}",

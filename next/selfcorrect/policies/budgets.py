@@ -1,14 +1,13 @@
 """What a whole run of an agent may cost, and what happens at a bound."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, fields
-from typing import Any, Final, TypeAlias
+from dataclasses import fields
+from typing import Any, TypeAlias
 
 from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.model import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentBudget:
     """Bounds of one run of an agent; None is no bound.
 
@@ -38,15 +37,15 @@ class AgentBudget:
                 raise GraphSetupError(f"`{each.name}` must be a positive number: {bound!r}")
 
 
-BOUNDS: Final = tuple(each.name for each in fields(AgentBudget))
+BOUNDS = tuple(each.name for each in fields(AgentBudget))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stop:
     """End the run with its report; this is what happens without a handler."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """Interrupt the run: it goes on where it stopped with `{"action": "extend", "limits": {…}}`."""
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Final, Protocol
+from typing import Protocol
 
 from selfcorrect.errors import CorrectionFailed
 
-FEEDBACK: Final = "Your answer was empty. Call a tool, or answer in words."
+FEEDBACK = "Your answer was empty. Call a tool, or answer in words."
 
 
 class EmptyResponseError(CorrectionFailed):

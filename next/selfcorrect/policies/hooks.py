@@ -2,18 +2,17 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.text import release
 
 Listener: TypeAlias = Callable[..., object]
-_LOG: Final = logging.getLogger("selfcorrect")
+_LOG = logging.getLogger("selfcorrect")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hooks:
     """Plain functions that are called as a run goes on. They never recover it, nor break it.
 

@@ -1,23 +1,21 @@
 """What happens when a call of a model fails: it is raised, answered in its place, or made again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from selfcorrect.errors import GraphSetupError
+from selfcorrect.model import frozen
 
 MOST_WAIT = 30.0
 """Seconds of the longest wait before a model is asked again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rethrow:
     """Raise the error as it is; this is what happens without a handler."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RespondWith:
     """Take a value in place of the model's answer.
 
@@ -28,7 +26,7 @@ class RespondWith:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetryModel:
     """Ask the model again, after a wait that doubles each time.
 

@@ -1,7 +1,6 @@
 """Whether a model put another value in the place of a written one."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from selfcorrect.model import ABSENT, JSON, Change
 from selfcorrect.names import same_words
@@ -11,7 +10,7 @@ from selfcorrect.values.nothing import is_empty
 from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Allow, readings
 
-_ANY: Final = Allow(EVERY, acts=False)
+_ANY = Allow(EVERY, acts=False)
 """What a written value may mean at all: a model may choose, where a rule may not guess."""
 
 

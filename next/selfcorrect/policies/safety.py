@@ -1,19 +1,17 @@
 """Which changes run unasked. A strategy states the class of a change; here stands what may run."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
 
 from selfcorrect.effects.effect import acts
-from selfcorrect.model import Change, Safety, name_place
+from selfcorrect.model import Change, Safety, frozen, name_place
 from selfcorrect.names import same_words
 from selfcorrect.pointer import ARGS, keys_of
 from selfcorrect.tools.spec import ToolSpec
 
-DEFAULT_CLASSES: Final = frozenset({Safety.EXACT, Safety.INFERRED, Safety.MEMORY})
+DEFAULT_CLASSES = frozenset({Safety.EXACT, Safety.INFERRED, Safety.MEMORY})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SafetyPolicy:
     """Which changes run unasked.
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import product
-from typing import Final
 from urllib.parse import unquote
 
 from selfcorrect.model import JSON, Change
@@ -88,8 +87,8 @@ class _Text:
         return len(value.words) > 1 and {*self._line.split()}.issuperset(value.words)
 
 
-_LONGEST: Final = 20_000
-_LONGEST_VALUE: Final = 1_000
+_LONGEST = 20_000
+_LONGEST_VALUE = 1_000
 
 
 def _parts(value: str) -> Iterator[str]:
@@ -99,9 +98,9 @@ def _parts(value: str) -> Iterator[str]:
     yield from map(" ".join, _PAIR.findall(value))
 
 
-_CODE: Final = re.compile(r"(?<!\S)(?=\S{4})\S*\d\S*")
-_PAIR: Final = re.compile(r"(?<![^\W\d_])(?=([^\W\d_]+)(?:(?!\s)[\W_])+([^\W\d_]+))")
-_SIGNS: Final = ".,;:!?()[]\"'"
+_CODE = re.compile(r"(?<!\S)(?=\S{4})\S*\d\S*")
+_PAIR = re.compile(r"(?<![^\W\d_])(?=([^\W\d_]+)(?:(?!\s)[\W_])+([^\W\d_]+))")
+_SIGNS = ".,;:!?()[]\"'"
 
 
 def _plain(text: str) -> str:
@@ -141,26 +140,26 @@ def _moments(text: str) -> list[str]:
     return [str(each.value) for each in read_date(text, _CLOCK)]
 
 
-_CLOCK: Final = Slot({"type": "string", "format": "naive-time"})
+_CLOCK = Slot({"type": "string", "format": "naive-time"})
 # A mark that is no letter parts the words of two texts.
-_WORD: Final = re.compile(r"[^\W_]+|\0")
-_NUMBER_WORD: Final = re.compile(
+_WORD = re.compile(r"[^\W_]+|\0")
+_NUMBER_WORD = re.compile(
     rf"\b(?:{'|'.join(word.replace(' ', '[- ]') for word in BELOW_HUNDRED[::-1])})\b"
 )
-_SCALES: Final = {"hundred": 100, "k": 1_000, "thousand": 1_000, "million": 1_000_000}
-_DIGITS: Final = (
+_SCALES = {"hundred": 100, "k": 1_000, "thousand": 1_000, "million": 1_000_000}
+_DIGITS = (
     r"(?P<digits>[+-]?(?:\d{1,20}(?:[,._' ]\d{3}(?!\d))*(?:[.,]\d{1,20})?|\.\d{1,20})"
     rf"(?:e[+-]?\d{{1,3}})?)(?: ?(?P<scale>{'|'.join(_SCALES)})\b)?"
 )
-_NUMBER: Final = re.compile(_DIGITS, re.ASCII)
-_LONE_NUMBER: Final = re.compile(
+_NUMBER = re.compile(_DIGITS, re.ASCII)
+_LONE_NUMBER = re.compile(
     rf"(?<![\w.,:/#+-]){_DIGITS}(?!\w*\d|[-:/.,]\d|(?:st|nd|rd|th)\b)", re.ASCII
 )
-_GROUPS: Final = re.compile(r"[,_' ](?=\d{3})")
-_DOTTED: Final = re.compile(r"[.,_' ](?=\d{3}(?!\d))")
-_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_DAY_OF_MONTH: Final = r"\d{1,2}(?:st|nd|rd|th)?\b"
-_DAY: Final = re.compile(
+_GROUPS = re.compile(r"[,_' ](?=\d{3})")
+_DOTTED = re.compile(r"[.,_' ](?=\d{3}(?!\d))")
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY_OF_MONTH = r"\d{1,2}(?:st|nd|rd|th)?\b"
+_DAY = re.compile(
     rf"(?<!\d{{4}} )(?:\b{_DAY_OF_MONTH}\.?(?: of)? {_MONTH}|{_MONTH} (?:the )?{_DAY_OF_MONTH}"
     r"|(?<![\d/])\d{1,2}/\d{1,2}(?![\d/]))(?P<year>,? \d{4}\b)?"
 )

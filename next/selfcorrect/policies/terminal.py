@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.model import ErrorKind
+from selfcorrect.model import ErrorKind, frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolErrorPolicy:
     """The kinds of error that end a run at once; none by default. Immutable.
 

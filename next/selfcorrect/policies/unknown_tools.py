@@ -6,26 +6,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import count
-from typing import Final, Protocol
+from typing import Protocol
 
 from selfcorrect.errors import ToolNotFoundError
+from selfcorrect.model import frozen
 from selfcorrect.names import letters, same_words, words
 from selfcorrect.text import quote
 
-MAX_NAME: Final = 128
+MAX_NAME = 128
 """Characters of a name in a message: no provider takes a tool with a longer one."""
-MAX_NAMES: Final = 100
-MAX_LIST: Final = 2_400
-MAX_SUGGESTIONS: Final = 3
-MAX_KEY: Final = 64
+MAX_NAMES = 100
+MAX_LIST = 2_400
+MAX_SUGGESTIONS = 3
+MAX_KEY = 64
 """Characters of a name that are compared letter by letter."""
-NEAR: Final = 0.82
+NEAR = 0.82
 """How alike, from 0 to 1, the letters of two names are that differ by typos."""
-CONTAINMENT: Final = 0.2
+CONTAINMENT = 0.2
 """What is added to the likeness of two names where one contains the other."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Feedback:
     """The model reads the message, and may call again."""
 
@@ -33,7 +34,7 @@ class Feedback:
     suggestions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Raise:
     """The run ends with the error."""
 

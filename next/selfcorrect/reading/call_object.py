@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.model import JSON, Call, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, MAX_BYTES, oversize
 from selfcorrect.text import quote
 
-_KEYS: Final = {"name", "args", "id", "type"}
-_TYPES: Final = (None, "tool_call")
+_KEYS = {"name", "args", "id", "type"}
+_TYPES = (None, "tool_call")
 
 
 def read_call(given: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Finding | None]:
@@ -55,7 +55,7 @@ def is_cut(finish_reason: Any) -> bool:
     return str(finish_reason).lower() in _CUT
 
 
-_CUT: Final = ("length", "max_tokens", "max_output_tokens", "model_length")
+_CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
 
 
 def _read_form(

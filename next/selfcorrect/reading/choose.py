@@ -1,9 +1,9 @@
 """Says whether a text is a call: all of it, or lines of its own, or neither."""
 
-from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal
+from typing import Literal
 
+from selfcorrect.model import frozen
 from selfcorrect.pointer import MAX_BYTES
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
@@ -13,7 +13,7 @@ from selfcorrect.reading.surroundings import is_foreign, shares_line
 from selfcorrect.reading.text_call import TextCall
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chosen:
     """The calls of a text.
 
@@ -28,12 +28,12 @@ class Chosen:
     edge: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoCall:
     """The text holds no call."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unreadable:
     """The text holds a call that cannot be read.
 
@@ -164,4 +164,4 @@ def _gaps(text: str, spans: list[Span], start: int = 0) -> list[str]:
     return [text[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
-_THOUGHT_END: Final = "</think>"
+_THOUGHT_END = "</think>"

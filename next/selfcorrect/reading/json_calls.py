@@ -1,10 +1,9 @@
 """Says which JSON values are calls: a name beside arguments, or a tool's name as the only key."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JSON, JsonDict, frozen
 from selfcorrect.reading.json_text import CLOSERS, JsonText, decode, inside
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
@@ -18,7 +17,7 @@ class CallTextError(JsonTextError):
         self.name = name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCallKeys:
     """The keys under which a call holds its parts."""
 
@@ -30,7 +29,7 @@ class ToolCallKeys:
     )
 
 
-USUAL_KEYS: Final = ToolCallKeys()
+USUAL_KEYS = ToolCallKeys()
 Decode: TypeAlias = Callable[[JSON], tuple[JSON, tuple[str, ...]]]
 """Returns arguments and what was skipped in their text; what is no JSON stays a text."""
 
@@ -60,7 +59,7 @@ def read_json_calls(
     return _Reader(is_tool, skipped, keys, decode or _arguments).read(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     is_tool: Callable[[str], bool]
     skipped: tuple[str, ...]
@@ -139,5 +138,5 @@ def _text(call_id: JSON) -> str | None:
     return None if call_id is None else str(call_id)
 
 
-_WRAPPERS: Final = ("tool_calls", "tool_call", "function", "function_call")
-_TYPES: Final = ("function", "function_call", "tool_call", "tool_use", "tool-call")
+_WRAPPERS = ("tool_calls", "tool_call", "function", "function_call")
+_TYPES = ("function", "function_call", "tool_call", "tool_use", "tool-call")

@@ -7,20 +7,20 @@ off is never completed, and nothing is computed.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, NoReturn
+from typing import NoReturn
 
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JSON, JsonDict, frozen
 from selfcorrect.pointer import MAX_DEPTH, oversize
 from selfcorrect.reading.literals import JsonTextError, read_string, read_word, refuse
 from selfcorrect.reading.strict_json import decode_strictly
 
-NOTATION: Final = frozenset(
+NOTATION = frozenset(
     ("quote", "word", "number", "comma", "tuple", "escape", "key", "colon", "control")
 )
 """The kinds that leave no doubt about the value."""
-CLOSERS: Final = frozenset(("closer", "inner closer"))
+CLOSERS = frozenset(("closer", "inner closer"))
 """The kinds that stand for a closer that is missing at the end of the text."""
-MAX_ENCODED: Final = 4
+MAX_ENCODED = 4
 """How often a value may be encoded as text."""
 
 
@@ -29,7 +29,7 @@ def inside(skipped: Iterable[str]) -> tuple[str, ...]:
     return tuple("inner closer" if each == "closer" else each for each in skipped)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonText:
     """A value that was read.
 
@@ -250,7 +250,7 @@ def _same(one: JSON, other: JSON) -> bool:
     return type(one) is type(other) and not isinstance(one, dict | list) and bool(one == other)
 
 
-_SPACE: Final = re.compile(r"\s*+(//[^\n]*|#[^\n]*|/\*|)")
-_EXTRA: Final = re.compile(r"[\]})\s;]*")
-_OPENING: Final = re.compile(r"""["']{3}(?<=""\"|''')|<\|"\|>|<escape>|["'“”‘{\[(]""")
-_KEY: Final = re.compile(r"[^\W\d][\w$.\-]*+(?=\s*[:=])")
+_SPACE = re.compile(r"\s*+(//[^\n]*|#[^\n]*|/\*|)")
+_EXTRA = re.compile(r"[\]})\s;]*")
+_OPENING = re.compile(r"""["']{3}(?<=""\"|''')|<\|"\|>|<escape>|["'“”‘{\[(]""")
+_KEY = re.compile(r"[^\W\d][\w$.\-]*+(?=\s*[:=])")

@@ -3,7 +3,7 @@
 import json
 import keyword
 import re
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from selfcorrect.model import JSON
 from selfcorrect.reading.strict_json import real
@@ -103,37 +103,33 @@ def _character(found: re.Match[str]) -> str:
     return code[1] if code[1] in _ESCAPED_QUOTES else _ESCAPES.get(code[1], code)
 
 
-_QUOTES: Final = {"“": "”", "‘": "’"}
-_ENDS: Final = {
+_QUOTES = {"“": "”", "‘": "’"}
+_ENDS = {
     close: re.compile(rf"(?s)[^\\{close}]*+(?:\\.[^\\{close}]*+)*+{close}") for close in "\"'”’"
 }
-_LONG_ENDS: Final = {
+_LONG_ENDS = {
     mark * 3: re.compile(rf"(?s)(?:[^\\{mark}]++|\\.|{mark}(?!{mark}{mark}))*+{mark * 3}")
     for mark in "\"'"
 }
-_PLAIN: Final = re.compile(r'[^"\\\x00-\x1f]*+')
-_CONTROL: Final = re.compile(r"[\x00-\x1f]")
+_PLAIN = re.compile(r'[^"\\\x00-\x1f]*+')
+_CONTROL = re.compile(r"[\x00-\x1f]")
 # Between two letters, where neither an operator nor a second literal of Python follows.
-_APOSTROPHE: Final = re.compile(
+_APOSTROPHE = re.compile(
     rf"(?<=[^\W\d_])['’](?!(?:{'|'.join(keyword.kwlist)})\b|[rbufRBUF]{{1,2}}['\"])[^\W\d_]"
 )
 # `say "hi" now`: quotes around words inside of a text, where nothing that follows ends a value.
-_PHRASE: Final = re.compile(
-    r"""(?<=[\s(])"(?=[^\W_])[^"\\\n]{1,200}(?<=[^\s"])"(?=\s+[^\s"',:}\])])"""
-)
-_ESCAPE: Final = re.compile(r"(?s)(?:\\u[0-9a-fA-F]{4})+|\\.")
-_ESCAPES: Final = {**dict(zip("bfnrt", "\b\f\n\r\t", strict=True)), '"': '"', "\\": "\\", "/": "/"}
-_ESCAPED_QUOTES: Final = frozenset("'’‘“”`")
-_PYTHON_CODE: Final = re.compile(
+_PHRASE = re.compile(r"""(?<=[\s(])"(?=[^\W_])[^"\\\n]{1,200}(?<=[^\s"])"(?=\s+[^\s"',:}\])])""")
+_ESCAPE = re.compile(r"(?s)(?:\\u[0-9a-fA-F]{4})+|\\.")
+_ESCAPES = {**dict(zip("bfnrt", "\b\f\n\r\t", strict=True)), '"': '"', "\\": "\\", "/": "/"}
+_ESCAPED_QUOTES = frozenset("'’‘“”`")
+_PYTHON_CODE = re.compile(
     r"(?s)(?<!\\)(?:\\\\)*\\(?:u(?![0-9a-fA-F]{4})|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{4}|N\{|[0-9\n])"
 )
-_NUMBER: Final = re.compile(
-    r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?(?![\w.])"
-)
-_JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_ZEROS: Final = re.compile(r"[-+]?0[0-9]")
-_WORDS: Final = re.compile(r"[^\W\d_][\w\-]*+(?: [\w\-]++)*+")
-_CONSTANTS: Final = {
+_NUMBER = re.compile(r"[-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?(?![\w.])")
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_ZEROS = re.compile(r"[-+]?0[0-9]")
+_WORDS = re.compile(r"[^\W\d_][\w\-]*+(?: [\w\-]++)*+")
+_CONSTANTS = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
 }  # fmt: skip
-_NO_TEXT: Final = frozenset((*keyword.kwlist, "NaN", "Infinity", "nan", "inf", "undefined"))
+_NO_TEXT = frozenset((*keyword.kwlist, "NaN", "Infinity", "nan", "inf", "undefined"))

@@ -7,7 +7,6 @@ A body is an object, or elements with one argument each, or nothing.
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from typing import Final
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_calls import CallTextError, read_json_calls
@@ -137,28 +136,28 @@ def _value(text: str, is_text: str | None) -> tuple[JSON, tuple[str, ...], str]:
 
 
 # The pieces of the grammar: a tag with its namespace and bars, and the words that mark calls.
-_MARK: Final = r"[|｜]?(?:\w+[|｜:])?"
-_BAR: Final = r"\s*[|｜]?>"
-_CALL: Final = r"(?:tool|function)[_▁]?(?:call|use)|invoke|function|tool|call"
-_WORD: Final = r"(?:tool|function)[_▁]?(?:calls?|uses?|code)|invoke|functions?|tools?"
-_OWN: Final = rf"<(?P<mark>{_MARK}(?:{_CALL}))"
-_OPEN: Final = rf"(?:{_OWN}(?:[_▁]begin)?{_BAR}|<start_function_call>)\s*"
-_NAMED: Final = r"(?:=|\s+name\s*=\s*)[\"']?"
-_CLOSE: Final = (
+_MARK = r"[|｜]?(?:\w+[|｜:])?"
+_BAR = r"\s*[|｜]?>"
+_CALL = r"(?:tool|function)[_▁]?(?:call|use)|invoke|function|tool|call"
+_WORD = r"(?:tool|function)[_▁]?(?:calls?|uses?|code)|invoke|functions?|tools?"
+_OWN = rf"<(?P<mark>{_MARK}(?:{_CALL}))"
+_OPEN = rf"(?:{_OWN}(?:[_▁]begin)?{_BAR}|<start_function_call>)\s*"
+_NAMED = r"(?:=|\s+name\s*=\s*)[\"']?"
+_CLOSE = (
     rf"</{_MARK}(?:{_CALL}){_BAR}|<(?:{_CALL})[|｜]>|<[|｜]?(?:{_CALL})[_▁]end[|｜]?>"
     r"|<end_function_call>"
 )
-_CALLED: Final = rf"(?P<name>{NAME})"
-_OBJECT: Final = r"[ \t]*\n?[ \t]*(?=\{)"
-_SORT: Final = r"(?:\s*<\|(?:channel|constrain)\|>\s*\w+|\s+json|\s+code)*"
-_NEVER: Final = r"(?!)"
+_CALLED = rf"(?P<name>{NAME})"
+_OBJECT = r"[ \t]*\n?[ \t]*(?=\{)"
+_SORT = r"(?:\s*<\|(?:channel|constrain)\|>\s*\w+|\s+json|\s+code)*"
+_NEVER = r"(?!)"
 
 
 # <f>, and f before an object; only the name of a known tool makes it a call.
-_ELEMENT_OF_NAME: Final = rf"<{_CALLED}(?:>|(?=\s+\w+=|\s*/>))"
-_NAMED_OBJECT: Final = rf"{_CALLED}{_OBJECT}"
-_BARE: Final = (_ELEMENT_OF_NAME, _NAMED_OBJECT)
-FORMS: Final = (
+_ELEMENT_OF_NAME = rf"<{_CALLED}(?:>|(?=\s+\w+=|\s*/>))"
+_NAMED_OBJECT = rf"{_CALLED}{_OBJECT}"
+_BARE = (_ELEMENT_OF_NAME, _NAMED_OBJECT)
+FORMS = (
     # <invoke name="f">, <function=f>
     (rf"{_OWN}{_NAMED}{_CALLED}[\"']?[^<>\n]{{0,80}}>", _CLOSE),
     # <|tool_call_begin|>functions.f:0
@@ -179,41 +178,41 @@ FORMS: Final = (
 )
 """Ways to mark a call: what stands before the body, with the groups `name` and, in some, `id`; and
 what stands behind a body that is no object, where it is not the element of the name."""
-_FENCE: Final = (
+_FENCE = (
     r"(?:```|~~~)(?:(?:json\w*|py|python\d?|pycon|javascript|js|typescript|ts|xml|html|ya?ml|toml|"
     r"te?xt|plaintext|plain|markdown|md|bash|sh|shell|code|action|"
     r"(?:tool|function)s?(?:_?(?:code|calls?|uses?))?)(?![\w+-])|(?![\w+-]))"
 )
 """A fence of a language in which calls are written: `example` and `output` name what is no call."""
-_PART_OF_TAG: Final = (
+_PART_OF_TAG = (
     r"tools?|functions?|calls?|uses?|section|arguments?|sep|begin|end|start|of|text|endoftext|turn"
     r"|sentence|header|id|im|eot|eom|eos|bos|pad|channel|constrain|message|final|commentary|return"
     r"|assistant|python|tag|action|plugin|interpreter|prefix|suffix|inner|outer|dsml|toolcalls?|json"
 )
-TOKEN: Final = rf"<[|｜](?:{_PART_OF_TAG})(?:[_▁](?:{_PART_OF_TAG}))*[|｜]>"
+TOKEN = rf"<[|｜](?:{_PART_OF_TAG})(?:[_▁](?:{_PART_OF_TAG}))*[|｜]>"
 """A token of a form of calls; `<|user|>` begins another's turn, and `<|cancel|>` says something."""
-TAG: Final = re.compile(
+TAG = re.compile(
     rf"{_FENCE}|</s>|\[/?TOOL_CALLS\]|<(?:start|end)_function_call>"
     r"|<\|(?:start|im_start|channel)\|>(?:assistant|commentary|final)|<\|constrain\|>json"
     rf"|</?{_MARK}(?:{_WORD})(?:{_BAR}|[ \t]*(?=\n))|<(?:{_WORD})[|｜]>|(?i:{TOKEN})"
 )
 """A fence or a tag that may stand beside a call and says nothing."""
-THINKING: Final = re.compile(
+THINKING = re.compile(
     r"(?s)<(think(?:ing)?)>.*?(?:</\1>|\Z)|<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)"
     r"|Thought:[^\n]{0,2000}+\n(?=\s*Action:)"
 )
 """What a model writes for itself; a part that is not closed reaches to the end."""
 
-_RECORD: Final = re.compile(rf"{_OPEN}(?=<\w)")
-_NAME_ELEMENT: Final = re.compile(rf"<(?:tool_)?name>\s*({NAME})\s*</")
-_LEAD: Final = re.compile(r"(?:\s|```\w*|<[|｜]tool[_▁]sep[|｜]>|<\|tool_call_argument_begin\|>)*")
-_ELEMENT: Final = re.compile(
+_RECORD = re.compile(rf"{_OPEN}(?=<\w)")
+_NAME_ELEMENT = re.compile(rf"<(?:tool_)?name>\s*({NAME})\s*</")
+_LEAD = re.compile(r"(?:\s|```\w*|<[|｜]tool[_▁]sep[|｜]>|<\|tool_call_argument_begin\|>)*")
+_ELEMENT = re.compile(
     rf"\s*(?:<(?P<parameter>{_MARK}parameter){_NAMED}(?P<key>[\w.\-]+)[\"']?"
     r"(?:[^<>]*?\bstring=\"(?P<type>true|false)\")?[^<>]*>|<arg_key>(?P<glm>[^<>]+)</arg_key>\s*(?P<value><arg_value>)?"
     r"|<(?P<tag>[A-Za-z_][\w.\-]*)>)"
 )
-_ANY_TAG: Final = re.compile(rf"<(?P<close>/?)(?P<name>{_MARK}[\w.\-]++)[^<>]*+>")
-_LINES: Final = re.compile(
+_ANY_TAG = re.compile(rf"<(?P<close>/?)(?P<name>{_MARK}[\w.\-]++)[^<>]*+>")
+_LINES = re.compile(
     r"(?s)(\r?\n)(?P<both>.*)\1|(?P<odd>\r?\n(?:.*\n)?)|(?P<start>\r?\n.*)|(?P<end>.*\n)"
 )
-_ADVICE: Final = "send the call as JSON, or the value without the tag"
+_ADVICE = "send the call as JSON, or the value without the tag"

@@ -6,14 +6,14 @@ out the quotes inside, or uses the same ones.
 
 import re
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_text import Scanner, inside
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
-NAME: Final = r"[A-Za-z_](?:[\w.\-]|\\_)*+"
+NAME = r"[A-Za-z_](?:[\w.\-]|\\_)*+"
 """The name of a tool; Markdown escapes an underscore of it."""
 
 
@@ -108,13 +108,13 @@ def _value(scanner: Scanner, *, quoted: bool) -> JSON:
     return words[0]
 
 
-_QUOTE: Final = re.compile(rf"[\"'](?={NAME}\()")
+_QUOTE = re.compile(rf"[\"'](?={NAME}\()")
 """What opens a call that stands in quotes as a whole."""
-_NAME: Final = re.compile(rf"([\"']?)({NAME})\1(?=\()")
-_NEXT: Final = re.compile(rf"\s*,\s*(?={NAME}\()")
-_START: Final = re.compile(rf"{NAME}\(|\[\s*(?:[\"'](?={NAME}\()|{_NAME.pattern})")
-_KEY: Final = re.compile(r"([^\W\d](?:\w|\\_)*+)\s*=(?!=)")
+_NAME = re.compile(rf"([\"']?)({NAME})\1(?=\()")
+_NEXT = re.compile(rf"\s*,\s*(?={NAME}\()")
+_START = re.compile(rf"{NAME}\(|\[\s*(?:[\"'](?={NAME}\()|{_NAME.pattern})")
+_KEY = re.compile(r"([^\W\d](?:\w|\\_)*+)\s*=(?!=)")
 # Behind a comma only what begins like a name goes on: `New York, NY`, never `to=ann, force`.
-_UNQUOTED: Final = re.compile(
+_UNQUOTED = re.compile(
     r"[^\W_][\w .&/:\-]*+(?:, ?[A-Z][\w .&/:\-]*+)*+(?=,\s*[^\W\d][\w\\]*+\s*=|\))"
 )

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, frozen
 from selfcorrect.names import words
 from selfcorrect.reading.json_calls import (
     USUAL_KEYS,
@@ -23,7 +23,7 @@ from selfcorrect.reading.text_call import TextCall
 IsTool: TypeAlias = Callable[[str], bool]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """A stretch of a text that reads as calls, or as a thought.
 
@@ -164,26 +164,24 @@ def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
     return next(filter(is_tool, [bare(called[1])] if called else named), "")
 
 
-_MOST_FAILURES: Final = 400
-_MOST_SPANS: Final = 100
-_MOST_BLOCKS: Final = 20
-_BLOCK: Final = re.compile(
+_MOST_FAILURES = 400
+_MOST_SPANS = 100
+_MOST_BLOCKS = 20
+_BLOCK = re.compile(
     r"(?s)(?:```[^\n`]*\n|<(?P<mark>(?:tool|function)_?calls?)>).*?"
     r"(?:(?(mark)</(?P=mark)>|```)|\Z)"
 )
-_START: Final = re.compile(
-    rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)"
-)
+_START = re.compile(rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)")
 # What the templates of Alpaca, ChatML and Llama put before a turn.
-_NEXT_TURN: Final = re.compile(
+_NEXT_TURN = re.compile(
     r"(?m)^[ \t]*(?:### ?(?:Instruction|Response|Input)\b|<\|im_start\|>(?:user|tool)|\[INST\]"
     r"|<\|start_header_id\|>(?:user|tool|ipython)|<tool_response>)"
     # Some models stop at the word with which the answer to their call begins.
     r"|(?:Observation:|<[|｜](?:user|observation|tool[_▁](?:response|outputs?[_▁]begin))[|｜]>)\s*\Z"
 )
-_VALUE: Final = re.compile(rf"(?::\s*|(?P<quote>[\"']))({NAME})(?(quote)(?P=quote))")
-_CALLED: Final = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
-_CALLS: Final = frozenset({"call", "calls", "function", "functions", "tool", "tools"})
+_VALUE = re.compile(rf"(?::\s*|(?P<quote>[\"']))({NAME})(?(quote)(?P=quote))")
+_CALLED = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
+_CALLS = frozenset({"call", "calls", "function", "functions", "tool", "tools"})
 """The words of a key around all calls."""
-_PUNCTUATION: Final = re.compile(r"[\[\](){},;]")
-_QUOTES: Final = " \n'\"`"
+_PUNCTUATION = re.compile(r"[\[\](){},;]")
+_QUOTES = " \n'\"`"

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Final
 
 from selfcorrect.reading.markup import TAG
 from selfcorrect.reading.spans import words_in
@@ -68,9 +67,9 @@ def _is_nested(text: str, start: int) -> bool:
     return header is not None and start - at > len(header["indent"])
 
 
-_OPENER: Final = re.compile(rf"(?!</|<[|｜]\w*(?:end|eo[tms]))(?:{TAG.pattern})\s*\Z")
-_CLOSER: Final = re.compile(rf"\s*(?:{TAG.pattern})")
-_TURN: Final = re.compile(
+_OPENER = re.compile(rf"(?!</|<[|｜]\w*(?:end|eo[tms]))(?:{TAG.pattern})\s*\Z")
+_CLOSER = re.compile(rf"\s*(?:{TAG.pattern})")
+_TURN = re.compile(
     r"(?P<ours><\|(?:im_start|start_header_id|start)\|>\s*(?:assistant|model)"
     r"|<[|｜](?:assistant|Assistant)[|｜]>|\[/INST\]"
     r"|(?:(?<=\n)|\A)[ \t]*(?:Assistant:|### ?Response))"
@@ -78,12 +77,12 @@ _TURN: Final = re.compile(
     r"|<[|｜](?:user|User|system|observation|tool[_▁]\w*?(?:response|outputs?)\w*)[|｜]>|\[INST\]"
     r"|(?:(?<=\n)|\A)[ \t]*(?:(?:User|Human|Observation):|### ?(?:Instruction|Input)))"
 )
-_ELEMENT: Final = re.compile(
+_ELEMENT = re.compile(
     r"<!--|(?P<end>-->)|<(?P<close>/)?(?P<name>[A-Za-z_][\w.\-]{0,60})(?:\s[^<>]{0,200})?>"
 )
-_OURS: Final = frozenset({"action", "answer", "assistant", "final", "response"})
+_OURS = frozenset({"action", "answer", "assistant", "final", "response"})
 """Elements in which a model writes what it does."""
-_HEADER: Final = re.compile(
+_HEADER = re.compile(
     r"(?P<indent>[ \t]*)(?:if|elif|else|for|while|def|class|try|except|finally|with|async|match"
     r"|case)\b[^\n]*:"
 )

@@ -1,11 +1,9 @@
 """What a reader of texts answers: a call as it stands in a text, and what was skipped in it."""
 
-from dataclasses import dataclass
-
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextCall:
     """A call as it stands in a text.
 

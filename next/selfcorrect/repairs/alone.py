@@ -1,8 +1,7 @@
 """A strategy of the pass over arguments, called alone for one place, as a ladder calls it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
 
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import unknown_name
@@ -16,6 +15,7 @@ from selfcorrect.model import (
     JsonObject,
     Repair,
     Safety,
+    frozen,
 )
 from selfcorrect.pointer import keys_of, look, pointer
 from selfcorrect.protocols import RepairContext
@@ -27,7 +27,7 @@ from selfcorrect.values.reading import Primitive
 from selfcorrect.values.readings import Allow
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Alone:
     """Runs the pass restricted to one strategy and to one place.
 
@@ -79,7 +79,7 @@ def make_primitive(name: str, options: JsonObject) -> Alone | RelativeDate:
     return Alone(replace(found, words=options.get(found.option, {})))
 
 
-_LEVELS: Final = {
+_LEVELS = {
     "unwrap-arguments": 0,
     "rename-argument": -1,
     "drop-null": -1,
@@ -104,7 +104,7 @@ def _listed(slot: Slot, diagnosis: Diagnosis) -> JsonDict:
     return {"enum": found} if found else {}
 
 
-_DEMANDS: Final[Mapping[str, Callable[[Slot, Diagnosis], JsonDict]]] = {
+_DEMANDS: Mapping[str, Callable[[Slot, Diagnosis], JsonDict]] = {
     "correct-enum": _listed,
     # The error speaks of a date where the schema names no format.
     "format-date": lambda slot, _: {"format": slot.format or "date"},

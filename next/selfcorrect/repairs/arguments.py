@@ -6,13 +6,14 @@ Only the primitives in `values` make values. Every written leaf is used once or 
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from selfcorrect.dictionary import vocabulary
-from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, name_place
+from selfcorrect.effects.equal import canonical
+from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, frozen, name_place
 from selfcorrect.names import letters
 from selfcorrect.pointer import pointer
 from selfcorrect.repairs.keys import Assignment, match_keys
@@ -24,19 +25,19 @@ from selfcorrect.values.readings import Allow, applicable, readings
 from selfcorrect.values.structures import nested
 
 Kind: TypeAlias = Literal["missing", "extra", "invalid", "ambiguous"]
-_DEPTH: Final = 8
-_WORK: Final = 1_000
+_DEPTH = 8
+_WORK = 1_000
 """Values that are looked at in one pass because they do not fit; beyond it nothing is repaired."""
-_LISTED: Final = 200
+_LISTED = 200
 """Problems that are named."""
-_RANKS: Final = {Safety.EXACT: 0, Safety.INFERRED: 1, Safety.LOSSY: 2}
-SURE: Final = frozenset({Safety.EXACT, Safety.INFERRED})
-WRAPPERS: Final = frozenset({"arguments", "args", "parameters", "params", "input", "tool_args"})
-_PARTIAL: Final = frozenset({"parse-nested", "unwrap-value"})
-_PLAIN: Final = re.compile(r"[\w.\-]+")
+_RANKS = {Safety.EXACT: 0, Safety.INFERRED: 1, Safety.LOSSY: 2}
+SURE = frozenset({Safety.EXACT, Safety.INFERRED})
+WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "tool_args"})
+_PARTIAL = frozenset({"parse-nested", "unwrap-value"})
+_PLAIN = re.compile(r"[\w.\-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """What keeps arguments from fitting.
 
@@ -53,7 +54,7 @@ class Problem:
     strategies: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rewrite:
     """What became of a value, or of all arguments.
 
@@ -137,7 +138,7 @@ class _Place(NamedTuple):
         return json.dumps(value[:60] if isinstance(value, str) else value, ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Pass:
     """One pass: what is allowed, and how many more values it looks at."""
 
@@ -199,7 +200,7 @@ class _Pass:
         for way in ways if best[0] else ():
             if any((each.kind, each.path) == ("ambiguous", path) for each in way.problems):
                 return way
-        rivals = {_canonical(way.args): way for way in reversed(good) if way.rank == best}
+        rivals = {canonical(way.args): way for way in reversed(good) if way.rank == best}
         if len(rivals) == 1:
             return next(iter(rivals.values()))
         from selfcorrect.redaction import names_secret
@@ -385,8 +386,4 @@ def _letters_of(slot: Slot) -> frozenset[str]:
 
 def _is_default(value: JSON, slot: Slot) -> bool:
     # For Python, 1 is True.
-    return slot.default is not ABSENT and _canonical(value) == _canonical(slot.default)
-
-
-def _canonical(value: JSON) -> str:
-    return json.dumps(value, sort_keys=True, default=repr)
+    return slot.default is not ABSENT and canonical(value) == canonical(slot.default)

@@ -1,7 +1,5 @@
 """ask-human: asks a person for the value at fault."""
 
-from dataclasses import dataclass
-
 from selfcorrect.effects.effect import acts
 from selfcorrect.model import ABSENT, JSON, Ask, Call, Diagnosis, Repair
 from selfcorrect.pointer import keys_of, look
@@ -10,22 +8,19 @@ from selfcorrect.schema.slot import Slot
 from selfcorrect.text import bound
 
 
-@dataclass(frozen=True, slots=True)
-class AskHuman:
+def ask_human(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
     """Ask with the error's own words; offer the listed values, or what the value may mean."""
+    keys = keys_of(diagnosis.path)
+    question = f"{call.name or 'the call'}: {bound(diagnosis.text, 500)}."
+    slot = context.place(call).at(keys, call.args)
+    if slot.choices:
+        return Ask(question, slot.choices)
+    options = _meanings(look(call, diagnosis.path), slot, context) if keys else []
+    if len(options) < 2:
+        return Ask(question)
+    from selfcorrect.values.dates import name_day
 
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        keys = keys_of(diagnosis.path)
-        question = f"{call.name or 'the call'}: {bound(diagnosis.text, 500)}."
-        slot = context.place(call).at(keys, call.args)
-        if slot.choices:
-            return Ask(question, slot.choices)
-        options = _meanings(look(call, diagnosis.path), slot, context) if keys else []
-        if len(options) < 2:
-            return Ask(question)
-        from selfcorrect.values.dates import name_day
-
-        return Ask(f"{question} It may be {' or '.join(map(name_day, options))}.", options)
+    return Ask(f"{question} It may be {' or '.join(map(name_day, options))}.", options)
 
 
 def _meanings(written: JSON, slot: Slot, context: RepairContext) -> list[JSON]:

@@ -1,21 +1,31 @@
 """ask-model: asks a chat model for the arguments at fault, or for a call that cannot be read."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
-from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, JsonDict, Repair, Safety
+from selfcorrect.model import (
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    JsonDict,
+    Repair,
+    Safety,
+    frozen,
+)
 from selfcorrect.models.prompts import Prompts
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
 from selfcorrect.text import bound, release
 
-_MOST: Final = 20
+_MOST = 20
 """Arguments of which one question asks."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskModel:
     """Ask a model for the arguments at fault; its answer is checked like every other change.
 

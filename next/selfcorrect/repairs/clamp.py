@@ -1,6 +1,5 @@
 """clamp: moves a number to the nearest bound."""
 
-from dataclasses import dataclass
 from operator import gt, lt
 from typing import Any
 
@@ -9,23 +8,20 @@ from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
 
 
-@dataclass(frozen=True, slots=True)
-class Clamp:
+def clamp(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
     """Clamp 500 to 50 where 50 is the maximum; the change is lossy."""
-
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        before = look(call, diagnosis.path)
-        if not isinstance(before, int | float) or isinstance(before, bool):
-            return GiveUp("there is no number where the error points")
-        told, place = context.trust(diagnosis), context.place(call)
-        place = place.at(keys_of(diagnosis.path), call.args)
-        bounds = {**place.view, **told.constraint}
-        for name, is_out in (("minimum", lt), ("maximum", gt)):
-            limit = _number(bounds.get(name, told.captures.get(name)))
-            if limit is not None and is_out(before, limit):
-                change = Change(diagnosis.path, before, limit, Safety.LOSSY, f"the {name}")
-                return Changed(change)
-        return GiveUp("the number is beyond no known bound")
+    before = look(call, diagnosis.path)
+    if not isinstance(before, int | float) or isinstance(before, bool):
+        return GiveUp("there is no number where the error points")
+    told, place = context.trust(diagnosis), context.place(call)
+    place = place.at(keys_of(diagnosis.path), call.args)
+    bounds = {**place.view, **told.constraint}
+    for name, is_out in (("minimum", lt), ("maximum", gt)):
+        limit = _number(bounds.get(name, told.captures.get(name)))
+        if limit is not None and is_out(before, limit):
+            change = Change(diagnosis.path, before, limit, Safety.LOSSY, f"the {name}")
+            return Changed(change)
+    return GiveUp("the number is beyond no known bound")
 
 
 def _number(value: Any) -> int | float | None:

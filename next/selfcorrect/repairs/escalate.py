@@ -1,22 +1,24 @@
 """escalate: ends the run and asks for help from above."""
 
-from dataclasses import dataclass
-
 from selfcorrect.model import Call, Diagnosis, Escalate, Repair, Severity
 from selfcorrect.protocols import RepairContext
 
 
-@dataclass(frozen=True, slots=True)
-class EscalateNow:
+def escalate(
+    call: Call,
+    diagnosis: Diagnosis,
+    context: RepairContext,
+    *,
+    severity: Severity = Severity.HIGH,
+    reason: str = "",
+) -> Repair:
     """End the run with a severity.
 
-    Attributes:
+    Args:
+        call: The call.
+        diagnosis: What is wrong with it.
+        context: What is known beside it.
         severity: How urgent it is.
         reason: Why; left out, the kind of the error says it.
     """
-
-    severity: Severity = Severity.HIGH
-    reason: str = ""
-
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        return Escalate(self.reason or f"{call.name}: {diagnosis.kind} error", self.severity)
+    return Escalate(reason or f"{call.name}: {diagnosis.kind} error", severity)

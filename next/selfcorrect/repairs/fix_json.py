@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import asdict
+from typing import Any
 
-from selfcorrect.effects.effect import acts
-from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.names import same_words
+from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
 from selfcorrect.pointer import ARGS
-from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.protocols import RepairContext, tools_named
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.choose import Chosen, Unreadable, may_read
 from selfcorrect.reading.json_calls import USUAL_KEYS, ToolCallKeys, decode_arguments
@@ -19,12 +17,12 @@ from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.strategy_map.document import PlacedRule
 
-_DOUBTS: Final = frozenset({"comment", "inner closer", "inner quote"})
+_DOUBTS = frozenset({"comment", "inner closer", "inner quote"})
 """What was cut off, holds words or ends nowhere for sure: no tool that acts is called on it."""
-_FENCE: Final = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+_FENCE = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixJson:
     """Read broken JSON, Python's notation and markup; what may be cut off is never completed.
 
@@ -95,8 +93,8 @@ def _bind(found: TextCall, context: RepairContext) -> JSON:
     """Give values without a name the arguments in the schema's order."""
     if not found.positional or not isinstance(found.arguments, Mapping):
         return found.arguments
-    tool = _tool_of(found.name, context)
-    slots = tool.slot.properties if tool else {}
+    tools = tools_named(found.name, context.tools)
+    slots = tools[0].slot.properties if tools else {}
     first = found.positional[0]
     if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(slots):
         return None if first.keys() & found.arguments.keys() else {**first, **found.arguments}
@@ -112,14 +110,10 @@ def _bind(found: TextCall, context: RepairContext) -> JSON:
     return {**bound, **found.arguments}
 
 
-def _tool_of(name: str, context: RepairContext) -> OfferedTool | None:
-    return next((each for each in context.tools.values() if same_words(each.name, name)), None)
-
-
 def _may_act(name: str, context: RepairContext) -> bool:
-    """Say whether the tool that a name means acts, or none is known."""
-    tool = _tool_of(name, context)
-    return tool is None or acts(tool.effect)
+    """Say whether a tool that a name means acts, or none is known."""
+    tools = tools_named(name, context.tools)
+    return not tools or any(each.acts for each in tools)
 
 
 def keys_in(rules: Iterable[PlacedRule]) -> ToolCallKeys:

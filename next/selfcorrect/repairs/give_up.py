@@ -1,16 +1,15 @@
 """give-up: ends a ladder."""
 
-from dataclasses import dataclass
-
 from selfcorrect.model import Call, Diagnosis, GiveUp, Repair
 from selfcorrect.protocols import RepairContext
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUpNow:
+def give_up(
+    call: Call,
+    diagnosis: Diagnosis,
+    context: RepairContext,
+    *,
+    reason: str = "The map gives up here.",
+) -> Repair:
     """Give up."""
-
-    reason: str = "The map gives up here."
-
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        return GiveUp(self.reason)
+    return GiveUp(reason)

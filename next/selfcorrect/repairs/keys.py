@@ -3,27 +3,27 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from selfcorrect.dictionary import stem
 from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
-from selfcorrect.model import JSON, Safety
+from selfcorrect.model import JSON, Safety, frozen
 from selfcorrect.names import LONGEST, is_plain, same_words, words
 from selfcorrect.schema.slot import Slot
 
-LEAD: Final = 0.1
+LEAD = 0.1
 """How much nearer a key and its argument must be than any rival of either."""
-MAX_PAIRS: Final = 1_000
+MAX_PAIRS = 1_000
 """Pairs of keys and arguments beyond which only the same letters count: such a call is no slip."""
-_NO_NAMES: Final[Mapping[str, str]] = {}
+_NO_NAMES: Mapping[str, str] = {}
 
 _Prices: TypeAlias = dict[tuple[str, str], float]
 """How far each key is from each argument that it may mean."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Assignment:
     """What the unknown keys mean.
 
@@ -111,9 +111,7 @@ def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...
     return leads, ties
 
 
-_WRAPPER: Final = re.compile(
-    r"\A(?:--|(?:args|arguments|params|parameters)[./_]|(?:input|tool_args)[./])"
-)
+_WRAPPER = re.compile(r"\A(?:--|(?:args|arguments|params|parameters)[./_]|(?:input|tool_args)[./])")
 
 
 def _price(
@@ -139,7 +137,7 @@ def _price(
     return ALIKE if ours == theirs != [] else found
 
 
-_TYPES: Final = frozenset({"array", "dict", "int", "list", "map", "obj", "object", "str", "string"})
+_TYPES = frozenset({"array", "dict", "int", "list", "map", "obj", "object", "str", "string"})
 
 
 def _content(name: str) -> list[str]:

@@ -1,15 +1,13 @@
 """remember: moves a value, or renames a tool, as a model or a person did it before."""
 
-import json
 import sqlite3
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from threading import Lock
-from typing import Any, Final
+from typing import Any
 from weakref import finalize
 
-from selfcorrect.effects.effect import acts
+from selfcorrect.effects.equal import canonical
 from selfcorrect.model import (
     ABSENT,
     JSON,
@@ -27,10 +25,11 @@ from selfcorrect.model import (
 )
 from selfcorrect.names import LONGEST, is_plain
 from selfcorrect.pointer import ARGS, apply, find, keys_of, look, pointer
-from selfcorrect.protocols import OfferedTool, RepairContext
+from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import names_secret
 from selfcorrect.schema.slot import Slot
 from selfcorrect.text import redact
+from selfcorrect.tools.spec import ToolSpec
 from selfcorrect.values.nothing import is_empty
 from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Allow, readings
@@ -67,7 +66,7 @@ class Remember:
         original: JSON,
         made: Call,
         changes: Sequence[Change],
-        tools: Mapping[str, OfferedTool],
+        tools: Mapping[str, ToolSpec],
     ) -> None:
         """Keep what a model or a person moved in a call that ended well.
 
@@ -89,40 +88,41 @@ class Remember:
         rows = [(made.name, origin, target) for origin, target in moves.items()]
         if start.name not in tools and _is_name([start.name]):
             rows.append((start.name, _NAME, made.name))
-        maker = Safety.MODEL if Safety.MODEL in makers else Safety.HUMAN
         for name, origin, target in rows:
-            self._do(_KEEP, name, _digest(tool), origin, target, maker.value, time.time())
+            self._do(_KEEP, name, _digest(tool), origin, target, max(makers).value)
 
     def _do(self, statement: str, *values: JSON) -> list[Any]:
         with self._lock:
             return self._database.execute(statement, values).fetchall()
 
 
-_NAME: Final = "/name"
-_MAKERS: Final = frozenset({Safety.MODEL, Safety.HUMAN})
-_MOST: Final = 20
+_NAME = "/name"
+_MAKERS = frozenset({Safety.MODEL, Safety.HUMAN})
+_MOST = 20
 """Values that one run may have moved: what moves more is no slip of a name."""
-_MARK: Final = 0x53435231
+_MARK = 0x53435232
 """`application_id` of a file of this format."""
-_STATE: Final = """
+_STATE = """
 select application_id, (select count(*) from sqlite_master) from pragma_application_id
 """
-_TABLE: Final = f"""
+_TABLE = f"""
 begin immediate;
 create table if not exists moves (
-  tool text, schema text, origin text, target text, maker text, times integer, at real,
+  tool text, schema text, origin text, target text, maker text,
   primary key (tool, schema, origin)
 );
 pragma application_id = {_MARK};
 commit;
 """
-_FIND: Final = "select schema, origin, target, maker from moves where tool = ?"
-_KEEP: Final = """
-insert into moves values (?, ?, ?, ?, ?, 1, ?) on conflict do update set
-target = case when target = excluded.target then target end, times = times + 1, at = excluded.at,
-maker = case when excluded.maker = 'human' then 'human' else maker end
+_FIND = "select schema, origin, target, maker from moves where tool = ?"
+_KEEP = """
+insert into moves values (?, ?, ?, ?, ?) on conflict do update set
+target = case when target = excluded.target then target end, maker = min(maker, excluded.maker)
 """
-"""Of a place that went to two others nothing is known from then on: its target is null."""
+"""Of a place that went to two others nothing is known from then on: its target is null.
+
+What a person moved (`human`) stays a person's, though a model (`model`) moves it too.
+"""
 
 
 def _open(file: str) -> sqlite3.Connection:
@@ -141,13 +141,13 @@ def _open(file: str) -> sqlite3.Connection:
     return database
 
 
-def _digest(tool: OfferedTool) -> str:
+def _digest(tool: ToolSpec) -> str:
     """Return what changes with a tool's schema, and with what calling it does."""
-    return sha256(_text([tool.effect, tool.parameters]).encode()).hexdigest()
+    return sha256(canonical([tool.effect, tool.parameters]).encode()).hexdigest()
 
 
 def _rename(
-    rows: Iterable[Sequence[str]], call: Call, tools: Mapping[str, OfferedTool]
+    rows: Iterable[Sequence[str]], call: Call, tools: Mapping[str, ToolSpec]
 ) -> list[Change]:
     """Return the change of a tool's name, if every time the same tool was meant."""
     digests = {digest: target for digest, origin, target, _ in rows if origin == _NAME}
@@ -171,28 +171,25 @@ def _repeat(moves: Mapping[str, str], call: Call, place: str, slot: Slot) -> lis
         return []
     (root,) = roots
     own = {each: meant.get(each, "") for each in leaves if f"{each}/".startswith(f"{root}/")}
-    targets = [*meant.values()]
-    for target in own.values():
+    changes: dict[str, Change] = {}
+
+    def add(target: str, before: JSON, after: JSON, origin: str | None = None) -> None:
+        changes[target] = Change(target, before, after, Safety.MEMORY, "moved as before", origin)
+
+    for origin, target in own.items():
         # All that stands there moves, and no place gets two values.
-        is_free = targets.count(target) == 1 and look(call, target) is ABSENT
+        is_free = [*meant.values()].count(target) == 1 and look(call, target) is ABSENT
         if not is_free or _unknown(target, slot):
             return []
-    reason = "moved as before"
-    ends = [keys_of(target) for target in own.values()]
-    above = [pointer(*keys[:end]) for keys in ends for end in range(1, len(keys))]
-    return [
-        *(
-            Change(each, ABSENT, {}, Safety.MEMORY, reason)
-            for each in dict.fromkeys(above)
-            if look(call, each) is ABSENT
-        ),
-        *(
-            Change(target, ABSENT, leaves[origin], Safety.MEMORY, reason, moved_from=origin)
-            for origin, target in own.items()
-        ),
+        keys = keys_of(target)
+        for above in (pointer(*keys[:end]) for end in range(1, len(keys))):
+            if above not in changes and look(call, above) is ABSENT:
+                add(above, ABSENT, {})
+        add(target, ABSENT, leaves[origin], origin)
+    if root not in own:
         # Its values have gone, so that nothing is lost with it.
-        *([] if root in own else [Change(root, {}, ABSENT, Safety.MEMORY, reason)]),
-    ]
+        add(root, {}, ABSENT)
+    return [*changes.values()]
 
 
 def _without_makers(call: Call, changes: Iterable[Change]) -> Call:
@@ -209,33 +206,30 @@ def _applies(change: Change, call: Call) -> bool:
     if change.moved_from is not None:
         places[change.moved_from] = change.after
     found = {each: find(call_json(call), keys_of(each, "")) for each in places}
-    return _text(found) == _text(places)
+    return canonical(found) == canonical(places)
 
 
-def _compare(start: Call, made: Call, tool: OfferedTool) -> JsonDict | None:
+def _compare(start: Call, made: Call, tool: ToolSpec) -> JsonDict | None:
     """Return where each value went that the schema did not take; None if not all can be told.
 
     Nothing may be left out or written anew, and no value may stand for two.
     """
     before, after = _leaves(start.args), _leaves(made.args)
-    allow = Allow(EVERY, acts=acts(tool.effect))
+    allow = Allow(EVERY, acts=tool.acts)
 
     def means(origin: str, target: str) -> bool:
         value, slot = before[origin], tool.slot.at(keys_of(target))
         ways = [value, *(each.value for each in readings(value, slot, allow))]
-        return _text(after[target]) in map(_text, ways)
+        return canonical(after[target]) in map(canonical, ways)
 
-    new = after.keys() - before.keys()
+    new, gone = after.keys() - before.keys(), before.keys() - after.keys()
     if len(new) > _MOST or not all(means(each, each) for each in before.keys() & after.keys()):
         return None
-    moves: JsonDict = {}
-    for target in new:
-        origins = [origin for origin in before if means(origin, target)]
-        if len(origins) != 1 or _unknown(target, tool.slot):
-            return None
-        moves[origins[0]] = target
-    is_slip = all(_unknown(origin, tool.slot) > ARGS for origin in moves)
-    if not is_slip or len(moves) < len(new) or moves.keys() != before.keys() - after.keys():
+    pairs = [(origin, target) for target in new for origin in before if means(origin, target)]
+    moves = dict(pairs)
+    is_slip = all(_unknown(origin, tool.slot) > ARGS for origin in gone)
+    is_known = not any(_unknown(target, tool.slot) for target in new)
+    if not (is_slip and is_known and moves.keys() == gone and len(pairs) == len(new) == len(gone)):
         return None
     return {
         origin: target
@@ -275,7 +269,3 @@ def _is_name(keys: Sequence[str]) -> bool:
 def _is_telling(value: JSON) -> bool:
     """Say whether an equal value is no accident: a truth value or one digit may well be."""
     return not isinstance(value, bool) and not is_empty(value) and len(str(value)) > 1
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=repr)

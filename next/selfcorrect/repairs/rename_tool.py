@@ -1,7 +1,5 @@
 """rename-tool: gives a call the name of the one tool that is meant."""
 
-from typing import Final
-
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.names import words
 from selfcorrect.pointer import ARGS
@@ -10,17 +8,15 @@ from selfcorrect.reading.json_calls import read_json_calls
 from selfcorrect.repairs.tools import match_tool
 
 
-class RenameTool:
+def rename_tool(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
     """Rename `serach_flights` to `search_flights`; a whole word is never exchanged."""
-
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        inner = _inner_call(call, context)
-        if inner is not None:
-            return Changed(inner)
-        found = match_tool(call.name, call.args, context.tools)
-        if found is None:
-            return GiveUp(f"no tool is near {call.name!r:.80}")
-        return Changed(Change("/name", call.name, found.name, found.safety, "the tool's name"))
+    inner = _inner_call(call, context)
+    if inner is not None:
+        return Changed(inner)
+    found = match_tool(call.name, call.args, context.tools)
+    if found is None:
+        return GiveUp(f"no tool is near {call.name!r:.80}")
+    return Changed(Change("/name", call.name, found.name, found.safety, "the tool's name"))
 
 
 def _inner_call(call: Call, context: RepairContext) -> list[Change] | None:
@@ -41,7 +37,7 @@ def _inner_call(call: Call, context: RepairContext) -> list[Change] | None:
     ]
 
 
-_CALLERS: Final = frozenset(
+_CALLERS = frozenset(
     {
         *("call", "calls", "use", "run", "invoke", "execute", "exec", "do", "perform", "dispatch"),
         *("tool", "tools", "function", "functions", "func", "api", "action", "command", "mcp"),

@@ -2,37 +2,34 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
 
 from selfcorrect.dictionary import vocabulary
-from selfcorrect.effects.effect import acts
 from selfcorrect.likeness import ALIKE, OTHER, difference, has_rival
-from selfcorrect.model import JsonObject, Safety
+from selfcorrect.model import JsonObject, Safety, frozen
 from selfcorrect.names import LONGEST, is_plain, letters, same_words
-from selfcorrect.protocols import OfferedTool
 from selfcorrect.reading.markup import TAG
 from selfcorrect.repairs.arguments import SURE, repair_arguments
+from selfcorrect.tools.spec import ToolSpec
 from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Allow
 
-LEAD: Final = 0.2
+LEAD = 0.2
 """How much nearer a name must be to its tool than to the next one."""
-MAX_TOOLS: Final = 500
+MAX_TOOLS = 500
 """Tools beyond which a name is compared by its letters alone."""
-_NAMESPACE: Final = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
-_SPACE: Final = re.compile(r"\w+(?:[.:/]|(?<=[^_])__)(?=[^\W_]\w*\Z)")
-_RESIDUE: Final = re.compile(
+_NAMESPACE = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
+_SPACE = re.compile(r"\w+(?:[.:/]|(?<=[^_])__)(?=[^\W_]\w*\Z)")
+_RESIDUE = re.compile(
     # Only behind the name of a part of a message stands another name: `<|channel|>commentary`.
     rf"\(\)\Z|(?:<\|(?:channel|constrain)\|>\w{{0,40}}"
     rf"|</(?:arg_key|arg_value|parameter)>|{TAG.pattern})+\Z"
 )
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER = re.compile(
     r"[\W_]*(?:(?:func|function|tool|call|api|action)_?\d{0,3})?[\W_]*", re.IGNORECASE
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolMatch:
     """The tool that a name means.
 
@@ -45,7 +42,7 @@ class ToolMatch:
     safety: Safety
 
 
-def match_tool(name: str, args: JsonObject, tools: Mapping[str, OfferedTool]) -> ToolMatch | None:
+def match_tool(name: str, args: JsonObject, tools: Mapping[str, ToolSpec]) -> ToolMatch | None:
     """Find the one tool that a written name means.
 
     Args:
@@ -72,7 +69,7 @@ def match_tool(name: str, args: JsonObject, tools: Mapping[str, OfferedTool]) ->
         # tools share says nothing.
         tool = tools[spaced[0]]
         spaces = {each.removesuffix(_without_space(each)) for each in tools}
-        may = not acts(tool.effect) or (len(spaces) == 1 and tool.effect != "destructive")
+        may = not tool.acts or (len(spaces) == 1 and tool.effect != "destructive")
         is_same = _is_spelling(bare, _without_space(tool.name), tool)
         return _only(spaced) if may and is_same and _takes(tool, args) else None
     # Rivals count by the loosest likeness; a tool that acts is named by the strictest one.
@@ -82,22 +79,22 @@ def match_tool(name: str, args: JsonObject, tools: Mapping[str, OfferedTool]) ->
     tool = tools[near[0][1]]
     if tool.effect == "destructive" or has_rival(bare, tool.name, tools):
         return None
-    price = _price(bare, tool, strict=acts(tool.effect))
+    price = _price(bare, tool, strict=tool.acts)
     is_sure = price <= ALIKE or (price < OTHER and _takes(tool, args))
     return _only([tool.name]) if is_sure else None
 
 
-def _is_spelling(bare: str, name: str, tool: OfferedTool) -> bool:
-    return same_words(bare, name, strict=acts(tool.effect)) and is_plain(name)
+def _is_spelling(bare: str, name: str, tool: ToolSpec) -> bool:
+    return same_words(bare, name, strict=tool.acts) and is_plain(name)
 
 
-def _may_stand_for(name: str, tool: OfferedTool, args: JsonObject) -> bool:
+def _may_stand_for(name: str, tool: ToolSpec, args: JsonObject) -> bool:
     """Say whether a call may be a tool's that it does not name.
 
     One that acts is meant by signs alone, such as the `[{` of a template, beside exactly its
     arguments; `func1` may stand for a tool that is not offered.
     """
-    if not acts(tool.effect):
+    if not tool.acts:
         return True
     needs = {key for key, slot in tool.slot.properties.items() if slot.required}
     is_exact = needs <= args.keys() <= tool.slot.properties.keys()
@@ -109,9 +106,9 @@ def _without_space(name: str) -> str:
     return _SPACE.sub("", name, count=1)
 
 
-def _takes(tool: OfferedTool, args: JsonObject) -> bool:
+def _takes(tool: ToolSpec, args: JsonObject) -> bool:
     """Say whether arguments fit a tool, repaired where rules reach."""
-    allow = Allow(EVERY, SURE, acts(tool.effect), tool.description)
+    allow = Allow(EVERY, SURE, tool.acts, tool.description)
     return not repair_arguments(args, tool.slot, allow).problems
 
 
@@ -131,5 +128,5 @@ def _only(names: Sequence[str], safety: Safety = Safety.INFERRED) -> ToolMatch |
     return ToolMatch(names[0], safety) if len(names) == 1 else None
 
 
-def _price(bare: str, tool: OfferedTool, *, strict: bool) -> float:
+def _price(bare: str, tool: ToolSpec, *, strict: bool) -> float:
     return difference(bare, tool.name, vocabulary(tool.description), strict=strict)

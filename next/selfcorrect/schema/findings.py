@@ -3,16 +3,16 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from selfcorrect.errors import TooLargeError
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
 from selfcorrect.schema.slot import Slot
 
-MAX_WRONG: Final = 1_000
+MAX_WRONG = 1_000
 """Problems beyond which arguments are refused as a whole: no work is done for each of them."""
-_LISTED: Final = 200
+_LISTED = 200
 """Problems that become findings; the others are counted."""
 _Ranked: TypeAlias = tuple[int, Finding]
 """A finding behind its rank."""
@@ -137,12 +137,12 @@ def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranke
     yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
 
 
-_OF_KEYS: Final = {
+_OF_KEYS = {
     "required": "missing required argument",
     "additionalProperties": "unknown argument",
     "unevaluatedProperties": "unknown argument",
 }
-_RANKS: Final = {"type": 0, "enum": 1, "const": 1}
+_RANKS = {"type": 0, "enum": 1, "const": 1}
 
 
 def _value(error: Any) -> JSON:
@@ -167,7 +167,7 @@ def _alternative(branch: Slot) -> str:
     return describe(branch.view) or "another value"
 
 
-_TYPES: Final = {
+_TYPES = {
     "string": "a string",
     "integer": "an integer",
     "number": "a number",
@@ -176,7 +176,7 @@ _TYPES: Final = {
     "object": "an object",
     "null": "null",
 }
-_SENTENCES: Final = {
+_SENTENCES = {
     "const": "must be {}",
     "minimum": "must be at least {}",
     "maximum": "must be at most {}",
@@ -193,8 +193,8 @@ _SENTENCES: Final = {
     "uniqueItems": "must not have equal items",
     "falseSchema": "is not allowed",
 }
-_COUNTED: Final = ("Length", "Items", "Properties")
-_EXAMPLES: Final = {
+_COUNTED = ("Length", "Items", "Properties")
+_EXAMPLES = {
     "date": "a date such as 2026-10-26",
     # An example with an offset would make a model invent one.
     "date-time": "a date and time with the UTC offset that is meant (YYYY-MM-DDThh:mm:ss±hh:mm)",

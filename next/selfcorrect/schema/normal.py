@@ -7,16 +7,16 @@ schema comes from a tool's server: what would take unbounded time or memory is r
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.pointer import find, keys_of, parts_of
 
-_MOST_PARTS: Final = 5_000
+_MOST_PARTS = 5_000
 """Parts of one place, with its references written out."""
-_DEEPEST: Final = 100
-_MOST_WORK: Final = 500_000
+_DEEPEST = 100
+_MOST_WORK = 500_000
 
 
 def normalize(schema: JsonObject) -> "tuple[JsonDict, Root]":
@@ -37,7 +37,7 @@ def normalize(schema: JsonObject) -> "tuple[JsonDict, Root]":
     return made, Root(normal.definitions, max(normal.weights.values(), default=1))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Root:
     """What the places of one schema share.
 
@@ -64,7 +64,7 @@ class _Mode(NamedTuple):
     is_fixed: bool = False
 
 
-_FIXED: Final = _Mode(closes=False, is_fixed=True)
+_FIXED = _Mode(closes=False, is_fixed=True)
 
 
 @dataclass(slots=True)
@@ -237,18 +237,18 @@ class _Normal:
         return self.weights[key]
 
 
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-_UNIONS: Final = ("allOf", "anyOf", "oneOf")
-_BY_NAME: Final = ("properties", "patternProperties", "dependentSchemas", "dependencies")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_UNIONS = ("allOf", "anyOf", "oneOf")
+_BY_NAME = ("properties", "patternProperties", "dependentSchemas", "dependencies")
 """Keywords that hold a schema for each name."""
-_CONDITIONAL: Final = ("then", "else", "dependentSchemas", "dependencies")
-_PLACES: Final = (
+_CONDITIONAL = ("then", "else", "dependentSchemas", "dependencies")
+_PLACES = (
     *("properties", "patternProperties", "prefixItems", "items"),
     *("additionalItems", "unevaluatedItems", "additionalProperties", "unevaluatedProperties"),
 )
-_CONDITIONS: Final = ("if", "not", "contains", "propertyNames")
-_OTHER_SIGNS: Final = re.compile(r"[^\w.\-]+")
-_DROPPED: Final = frozenset(
+_CONDITIONS = ("if", "not", "contains", "propertyNames")
+_OTHER_SIGNS = re.compile(r"[^\w.\-]+")
+_DROPPED = frozenset(
     {
         *("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"),
         *("$defs", "definitions", "$comment"),
@@ -256,8 +256,8 @@ _DROPPED: Final = frozenset(
 )
 
 
-_SPEAKS: Final = frozenset(("additionalProperties", "unevaluatedProperties", "patternProperties"))
-_NAMING: Final = frozenset(_PLACES)
+_SPEAKS = frozenset(("additionalProperties", "unevaluatedProperties", "patternProperties"))
+_NAMING = frozenset(_PLACES)
 
 
 def _write_each(word: str, value: Any, write: Callable[..., Any]) -> Any:

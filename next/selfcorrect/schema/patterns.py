@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.pointer import parts_of
 
-_MOST_WORK: Final = 4_000_000
+_MOST_WORK = 4_000_000
 """Characters times parts of a pattern that may be matched at the same time."""
-_MOST_PARTS: Final = 10_000
+_MOST_PARTS = 10_000
 
 
 def longest_text(schema: Mapping[str, Any]) -> int | None:
@@ -65,7 +65,7 @@ def _count_parts(pattern: str) -> int:
     return max(1, sum(groups))
 
 
-_TOKEN: Final = re.compile(
+_TOKEN = re.compile(
     r"(?s)\{(?P<least>\d+)(?:,(?P<most>\d*))?\}|(?P<opening>\((?:\?[:=!]|\?<[=!])?)|(?P<closing>\))"
     r"|[*+?|^$]|(?P<part>\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|.)"
 )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
 from selfcorrect.pointer import find, parts_of
 from selfcorrect.schema.normal import Root, normalize
 from selfcorrect.schema.validator import Validator, compile_schema
 
-_DEPTH: Final = 32
+_DEPTH = 32
 """How many references lead from one place to its schema; a circle of them ends here."""
 
-_ROOT: Final = Root()
+_ROOT = Root()
 
 
 class Slot:

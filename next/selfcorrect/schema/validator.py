@@ -6,14 +6,13 @@ pattern comes from a tool's server, the text from a model.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, time
 from functools import lru_cache, partial
 from json import dumps, loads
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from selfcorrect.errors import TooLargeError
-from selfcorrect.model import JsonObject
+from selfcorrect.model import JsonObject, frozen
 
 
 class Validator(Protocol):
@@ -88,7 +87,7 @@ def find_fault(schema: JsonObject) -> str:
     return "" if found is None else f"{found.json_path}: {found.message:.200}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Bounded:
     """A validator that takes values up to a length."""
 
@@ -129,11 +128,11 @@ def _count_values(instance: Any) -> int:
     return count
 
 
-_FEW: Final = 10
-_MANY: Final = 1_000
-_LONG: Final = 10_000
+_FEW = 10
+_MANY = 1_000
+_LONG = 10_000
 """Parts, listed values and characters of a schema from which on they are looked at."""
-_MOST_TOLD: Final = 4_000_000
+_MOST_TOLD = 4_000_000
 """Characters times parts of a place, and values times listed ones, that are told of."""
 
 
@@ -144,19 +143,19 @@ def _is_time(kind: type[datetime | time], text: str) -> bool:
         return False
 
 
-_ZONE: Final = r"(?:0\d|1[0-4]):[0-5]\d"
+_ZONE = r"(?:0\d|1[0-4]):[0-5]\d"
 # `09:30-10:00` is a span of hours: behind a hyphen an offset needs seconds before it.
-_TIME: Final = re.compile(
+_TIME = re.compile(
     rf"(?:\d{{4}}-\d\d-\d\dT)?\d\d:\d\d"
     rf"(?:(?::\d\d(?:\.\d{{1,9}})?)(?:Z|[+-]{_ZONE})?|Z|\+{_ZONE})?",
     re.ASCII,
 )
-_FORMATS: Final[dict[str, Any]] = {
+_FORMATS: dict[str, Any] = {
     "naive-date-time": partial(_is_time, datetime),
     "naive-time": partial(_is_time, time),
 }
 """Times whose offset may be missing: those of JSON Schema need one."""
-_BACKTRACKS: Final = 10_000
+_BACKTRACKS = 10_000
 """Steps of a pattern that a linear engine cannot take, such as one that looks ahead."""
 
 

@@ -1,8 +1,7 @@
 """What stands in a map's TOML file, as pydantic models; an unknown key is an error."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -17,11 +16,11 @@ from pydantic import (
 from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import unknown_name
 from selfcorrect.limits import Limits
-from selfcorrect.model import Category, ErrorKind, JsonObject, Safety
+from selfcorrect.model import Category, ErrorKind, JsonObject, Safety, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern
 
 Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
-PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
+PRIORITIES: tuple[Priority, ...] = get_args(Priority)
 
 
 def _as_list(value: Any) -> Any:
@@ -180,7 +179,7 @@ class MapDocument(_Table):
     rule: tuple[ErrorRule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlacedRule:
     """A rule and the map that it comes from.
 

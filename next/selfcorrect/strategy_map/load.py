@@ -4,17 +4,16 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from selfcorrect.errors import MapError, near_name, unknown_name
 from selfcorrect.limits import Limits
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JsonDict, frozen
 from selfcorrect.strategy_map.document import (
     ErrorRule,
     MapDocument,
@@ -23,15 +22,15 @@ from selfcorrect.strategy_map.document import (
     ToolEffect,
 )
 
-FOLDER: Final = Path(__file__).parent
-_INSIDE: Final = FOLDER.parent / "_starter"
-STARTER: Final = _INSIDE if _INSIDE.is_dir() else FOLDER.parent.parent
+FOLDER = Path(__file__).parent
+_INSIDE = FOLDER.parent / "_starter"
+STARTER = _INSIDE if _INSIDE.is_dir() else FOLDER.parent.parent
 """The folder of `graphs` and `strategies`: in a wheel, or beside the package in a checkout."""
-_INSTALLED: Final = "selfcorrect.maps"
+_INSTALLED = "selfcorrect.maps"
 """The entry points by which packages offer maps: each loads the path of one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layer:
     """One map as it was written.
 
@@ -165,7 +164,7 @@ def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
     return {**kept, "rule": list(rules.values()), "format": 1}
 
 
-_KEYS: Final[dict[Any, type[BaseModel]]] = {
+_KEYS: dict[Any, type[BaseModel]] = {
     "rule": ErrorRule,
     "policy": MapPolicy,
     "reading": ReadingPolicy,

@@ -1,17 +1,17 @@
 """Compiled rules: finds those that an error meets, in the order in which they are tried."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from selfcorrect.model import Category, ErrorKind, Finding
+from selfcorrect.model import Category, ErrorKind, Finding, frozen
 from selfcorrect.pointer import pointer
 from selfcorrect.strategy_map.document import ErrorRule, PlacedRule
 from selfcorrect.strategy_map.patterns import PatternSet, captures_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What rules say, the first one first.
 

@@ -6,12 +6,12 @@ nor back-references, because no linear-time automaton has them.
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
-WINDOW: Final = 32 * 1024
+WINDOW = 32 * 1024
 """Characters that are read at each end of a text."""
-_LONGEST_CAPTURE: Final = 2_000
-_MEMORY: Final = 64 << 20
+_LONGEST_CAPTURE = 2_000
+_MEMORY = 64 << 20
 
 
 class PatternSet:

@@ -4,29 +4,28 @@ import inspect
 import re
 import runpy
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from selfcorrect.errors import near_name, unknown_name
-from selfcorrect.model import JsonObject, Needs
+from selfcorrect.model import JsonObject, Needs, frozen
 
 Factory: TypeAlias = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
 _F = TypeVar("_F", bound=Factory)
 
-_IN_PASS: Final = (
+_IN_PASS = (
     *("unwrap-arguments", "rename-argument", "drop-null", "default-value", "parse-nested"),
     *("unwrap-value", "convert-type", "correct-enum", "format-date", "format-time"),
     *("correct-format", "split-list", "wrap-list", "unwrap-list"),
 )
 """The strategies of `selfcorrect.values.primitives`, which nothing loads for a healthy call."""
-BUILT_IN: Final[Mapping[str, Needs]] = {
+BUILT_IN: Mapping[str, Needs] = {
     **dict.fromkeys(_IN_PASS, "nothing"),
-    # One class in a module of the same name.
+    # A function or a class, in a module of the same name.
     "fix-json": "nothing",
     "rename-tool": "nothing",
     "clamp": "nothing",
@@ -41,7 +40,7 @@ BUILT_IN: Final[Mapping[str, Needs]] = {
 """The strategies of the package, and what each costs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoundStrategy:
     """A strategy with its options bound.
 
@@ -54,7 +53,7 @@ class BoundStrategy:
     needs: Needs = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """What `strategy` writes on a function or class."""
 
@@ -62,8 +61,8 @@ class Mark:
     needs: Needs = "nothing"
 
 
-_MARK: Final = "__selfcorrect_strategy__"
-_INSTALLED: Final = "selfcorrect.strategies"
+_MARK = "__selfcorrect_strategy__"
+_INSTALLED = "selfcorrect.strategies"
 """The entry points by which packages offer strategies."""
 
 
@@ -118,14 +117,9 @@ def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrate
 
 def built_in(name: str) -> Factory:
     """Import a built-in strategy, when a rule first needs it: a healthy call loads no repair."""
-    module = import_module(f"selfcorrect.repairs.{name.replace('-', '_')}")
-    classes: list[Factory] = [
-        each
-        for each in vars(module).values()
-        if inspect.isclass(each) and each.__module__ == module.__name__
-    ]
-    (found,) = classes
-    return found
+    word = name.replace("-", "_")
+    held: dict[str, Factory] = vars(import_module(f"selfcorrect.repairs.{word}"))
+    return held.get(word) or held[word.title().replace("_", "")]
 
 
 def require(name: str, others: Iterable[str] = ()) -> None:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from selfcorrect.effects.again import may_pass
 from selfcorrect.errors import MapError
@@ -23,7 +23,7 @@ from selfcorrect.strategy_map.registry import BoundStrategy
 if TYPE_CHECKING:
     from selfcorrect.strategy_map.match import Answer, Matcher
 
-_NO_RULE: Final = ErrorRule(id="none")
+_NO_RULE = ErrorRule(id="none")
 
 
 class Tables(TypedDict, total=False):

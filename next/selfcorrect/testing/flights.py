@@ -7,19 +7,19 @@ service that breaks now and then. The timetable is computed, so nothing is fetch
 import sqlite3
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from importlib.resources import files
 from threading import Lock
-from typing import Any, Final
+from typing import Any
 from zlib import crc32
 
 from selfcorrect.errors import NotDone
+from selfcorrect.model import frozen
 
-FIRST_DAY: Final = date(2024, 1, 1)
-LAST_DAY: Final = date(2027, 12, 31)
-SEATS: Final = {"economy": 60, "business": 12, "first": 4}
-DAILY: Final = {"CDG-LHR", "JFK-LAX"}
+FIRST_DAY = date(2024, 1, 1)
+LAST_DAY = date(2027, 12, 31)
+SEATS = {"economy": 60, "business": 12, "first": 4}
+DAILY = {"CDG-LHR", "JFK-LAX"}
 
 
 class MissingItem(NotDone, LookupError):
@@ -42,7 +42,7 @@ class ServiceError(Exception):
         self.status_code = status_code
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flight:
     """One departure: everything about it follows from the route and the day."""
 

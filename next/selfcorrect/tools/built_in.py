@@ -5,7 +5,7 @@ them too.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 from selfcorrect.errors import Escalation, HardFailure
 from selfcorrect.model import JSON
@@ -30,7 +30,7 @@ def throw_exception(reason: str = "") -> NoReturn:
     raise HardFailure(reason)
 
 
-BUILT_IN: Final[Mapping[str, Callable[..., Any]]] = {
+BUILT_IN: Mapping[str, Callable[..., Any]] = {
     "escalate": escalate,
     "throw_exception": throw_exception,
 }

@@ -1,7 +1,6 @@
 """Says whether a returned value is an error, by structure alone."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from selfcorrect.model import JSON, JsonObject
 
@@ -41,8 +40,8 @@ def _says_error(item: JSON) -> bool:
     return bool(item) and str(item).strip().casefold() not in _NONE
 
 
-_NONE: Final = ("none", "null")
-_TEXTS: Final = ("error", "message", "detail", "content")
+_NONE = ("none", "null")
+_TEXTS = ("error", "message", "detail", "content")
 """Where an error says what is wrong, in this order."""
 
 

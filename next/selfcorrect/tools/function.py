@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Set as AbstractSet
 from decimal import Decimal
 from functools import partial, wraps
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from selfcorrect.errors import ArgumentsError, ToolDefinitionError
 from selfcorrect.model import JSON, JsonDict
@@ -140,4 +140,4 @@ def _pairs(written: Any, made: Any) -> Any:
     return [(item, getattr(made, aliases.get(key, key), item)) for key, item in written.items()]
 
 
-_MANY: Final = (list, tuple, deque)
+_MANY = (list, tuple, deque)

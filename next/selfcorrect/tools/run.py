@@ -14,7 +14,7 @@ from datetime import date, time
 from enum import Enum
 from itertools import islice
 from threading import Thread
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from selfcorrect.errors import (
     Escalation,
@@ -180,10 +180,10 @@ def _late(tool: ToolSpec) -> TimeoutError:
     return TimeoutError(f"{tool.name} gave no answer within {tool.timeout:g} seconds")
 
 
-_MOST_PARTS: Final = 1_000_000
+_MOST_PARTS = 1_000_000
 """Of a generator or a value: one without an end must not fill the memory."""
-_DEPTH: Final = 64
-_CUT: Final = "…"
+_DEPTH = 64
+_CUT = "…"
 """Stands for a value inside itself, for what is nested too deep, and for what has no end."""
 
 

@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
-from typing import Any, Final, TypedDict, Unpack, cast
+from typing import Any, TypedDict, Unpack, cast
 
 from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
 from selfcorrect.errors import TooLargeError, ToolDefinitionError, unknown_name
@@ -235,9 +235,9 @@ def _home_of(call: Any) -> str:
     return str(getattr(found, "__module__", None) or "").partition(".")[0]
 
 
-KEY: Final = "idempotency_key"
-_PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
-_NO_PARAMETERS: Final = {"type": "object", "properties": {}}
+KEY = "idempotency_key"
+_PARAMETERS = ("parameters", "input_schema", "inputSchema")
+_NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
 def _without_key(parameters: JsonObject) -> JsonObject:
@@ -250,7 +250,7 @@ def _without_key(parameters: JsonObject) -> JsonObject:
     return {**parameters, "properties": properties, "required": required}
 
 
-MCP_HINTS: Final = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"))
+MCP_HINTS = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"))
 """Keys of metadata that show that an MCP server wrote it; its word is no declaration."""
 
 
@@ -267,7 +267,10 @@ def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> di
     """
     found: dict[str, ToolSpec] = {}
     for item in tools:
-        spec = _with_effect(_spec_of(item), effects)
+        spec = _spec_of(item)
+        for pattern, said in effects.items():
+            if not spec.declared and fnmatchcase(spec.name, pattern):
+                spec = replace(spec, effect=said.effect, atomic=said.atomic, declared=True)
         if spec.name in found:
             raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
         _ = spec.slot  # compiles the schema
@@ -306,13 +309,6 @@ def _spec_of(item: Any) -> ToolSpec:
     raise ToolDefinitionError(
         f"not a tool: {item!r:.80}; give a function, a LangChain tool, a schema or a ToolSpec"
     )
-
-
-def _with_effect(spec: ToolSpec, effects: Mapping[str, ToolEffect]) -> ToolSpec:
-    for pattern, said in effects.items():
-        if not spec.declared and fnmatchcase(spec.name, pattern):
-            return replace(spec, effect=said.effect, atomic=said.atomic, declared=True)
-    return spec
 
 
 def metadata_of(tool: Any) -> JsonObject:

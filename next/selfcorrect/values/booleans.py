@@ -1,7 +1,6 @@
 """Words for true and false."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.names import NEGATIONS, words
@@ -23,11 +22,11 @@ def read_boolean(value: JSON, slot: Slot) -> Iterator[Reading]:
         yield Reading(_ALIKE[word], Safety.INFERRED, "convert-type")
 
 
-_SAME: Final = {"true": True, "false": False}
-_ALIKE: Final = {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}
-_OFF: Final = (
+_SAME = {"true": True, "false": False}
+_ALIKE = {"yes": True, "on": True, "1": True, "no": False, "off": False, "0": False}
+_OFF = (
     "skip skipped exclude excluded disable disabled ignore hide hidden omit suppress"
     " dont block deny disallow forbid prevent avoid mute"
 )
-_NEGATIVE: Final = NEGATIONS.union(_OFF.split())
+_NEGATIVE = NEGATIONS.union(_OFF.split())
 """Words of a name under which "off" may mean the argument, or what the argument turns off."""

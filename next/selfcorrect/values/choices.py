@@ -4,7 +4,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set as AbstractSet
 from functools import lru_cache
-from typing import Final
 
 from selfcorrect.dictionary import stem
 from selfcorrect.likeness import near_letters, typos
@@ -14,15 +13,15 @@ from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.texts import unquote
 
-_MOST: Final = 200
+_MOST = 200
 """Listed values beyond which none is compared word by word with what was written."""
-_LONGEST: Final = 200
-_SORTS: Final = "class type kind mode level option style format value state status category grade"
-_FILLERS: Final = frozenset({*_SORTS.split(), "unit", "the"})
+_LONGEST = 200
+_SORTS = "class type kind mode level option style format value state status category grade"
+_FILLERS = frozenset({*_SORTS.split(), "unit", "the"})
 """Words that name the sort of a value; beside a listed value they say nothing more."""
-_TURNS: Final = NEGATIONS | {"in"}
+_TURNS = NEGATIONS | {"in"}
 """They turn a meaning round even where they stand in the argument's own name."""
-_PREFIXES: Final = _TURNS | {"a", "re"}
+_PREFIXES = _TURNS | {"a", "re"}
 """What stands apart is no part of a word: `a typical` is not `atypical`."""
 
 
@@ -75,9 +74,9 @@ def _has_signs(text: str) -> bool:
     return not _PLAIN.fullmatch(text)
 
 
-_PLAIN: Final = re.compile(r"[^\W_](?:[\w \-]*[^\W_])?")
-_SEPARATORS: Final = re.compile(r"[ _\-]+")
-_DIGITS: Final = re.compile(r"\d+")
+_PLAIN = re.compile(r"[^\W_](?:[\w \-]*[^\W_])?")
+_SEPARATORS = re.compile(r"[ _\-]+")
+_DIGITS = re.compile(r"\d+")
 
 
 def _stems(text: str) -> tuple[str, ...]:
@@ -91,7 +90,7 @@ def _words(text: str) -> tuple[str, ...]:
     return words(text) if text.isascii() else tuple(_WORD.findall(text.lower()))
 
 
-_WORD: Final = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 def _by_words(text: str, slot: Slot) -> list[JSON]:

@@ -4,27 +4,26 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from itertools import product
-from typing import Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
-_LONGEST: Final = 60
-_NAMES_OF_MONTHS: Final = (
+_LONGEST = 60
+_NAMES_OF_MONTHS = (
     "January February March April May June July August September October November December"
 )
-_MONTHS: Final = tuple(_NAMES_OF_MONTHS.split())
-_WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WEEKDAY: Final = re.compile(
+_MONTHS = tuple(_NAMES_OF_MONTHS.split())
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY = re.compile(
     r"(mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rsday|urday|s|rs|r)?\.?,? ", re.IGNORECASE
 )
-_YEAR_FIRST: Final = re.compile(r"(\d{4})([-/. ])(\d{1,2})\2(\d{1,2})", re.ASCII)
-_YEAR_LAST: Final = re.compile(r"(\d{1,2})([-/. ])(\d{1,2})\2(\d{4})", re.ASCII)
-_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_MONTH: Final = r"(?P<month>[a-z]{3,9})\.?"
-_YEAR: Final = r"(?P<year>\d{4})"
-_IN_WORDS: Final = tuple(
+_YEAR_FIRST = re.compile(r"(\d{4})([-/. ])(\d{1,2})\2(\d{1,2})", re.ASCII)
+_YEAR_LAST = re.compile(r"(\d{1,2})([-/. ])(\d{1,2})\2(\d{4})", re.ASCII)
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_MONTH = r"(?P<month>[a-z]{3,9})\.?"
+_YEAR = r"(?P<year>\d{4})"
+_IN_WORDS = tuple(
     re.compile(form, re.ASCII | re.IGNORECASE)
     for form in (
         rf"{_MONTH} (?:the )?{_DAY},? {_YEAR}",
@@ -32,20 +31,20 @@ _IN_WORDS: Final = tuple(
         rf"{_YEAR},?[ -]{_MONTH}[ -](?P<day>\d\d)(?:st|nd|rd|th)?",
     )
 )
-_CLOCK: Final = re.compile(
+_CLOCK = re.compile(
     r"([01]?\d|2[0-3])(?::([0-5]\d))?(?::([0-5]\d|60)(\.\d{1,9})?)?(?: ?([ap])\.?m\.?)?",
     re.ASCII | re.IGNORECASE,
 )
-_OFFSET: Final = r"(?:0\d|1[0-3]):?[0-5]\d|14:?00"
+_OFFSET = r"(?:0\d|1[0-3]):?[0-5]\d|14:?00"
 # Behind a time without seconds, a hyphen makes a span of hours: `09:00-10:00`.
-_ZONE: Final = re.compile(
+_ZONE = re.compile(
     rf"(?<=[\dm.])(?: ?(?=[zu+])|(?<=:\d\d:\d\d) ?(?=-))(z|utc|[+-](?:{_OFFSET}))\Z",
     re.ASCII | re.IGNORECASE,
 )
-DATES: Final = frozenset({"date", "time", "date-time", "naive-time", "naive-date-time"})
+DATES = frozenset({"date", "time", "date-time", "naive-time", "naive-date-time"})
 """Formats of a day, a time of day, or both."""
-_PARTS: Final = re.compile(r"(.*\d)(?:[Tt]|, | at | )(\d.*)", re.ASCII)
-_MIDNIGHT: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?Z?", re.ASCII)
+_PARTS = re.compile(r"(.*\d)(?:[Tt]|, | at | )(\d.*)", re.ASCII)
+_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?Z?", re.ASCII)
 
 
 def read_date(value: JSON, slot: Slot) -> Iterator[Reading]:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.schema.slot import Slot
@@ -12,15 +11,15 @@ from selfcorrect.values.reading import Reading
 from selfcorrect.values.structures import nested, read_wrapped
 from selfcorrect.values.texts import unquote
 
-_LONGEST: Final = 20_000
-_OPENERS: Final = frozenset("[{(")
-_SEPARATORS: Final = "\n\t;；|｜,，、،"
-_PLACEHOLDER: Final = re.compile(r"[\W_]*|\$\{?\w+\}?|<[^<>]*>")
-_GROUP: Final = re.compile(r"\d,\d{3}(?!\d)")
-_LAKHS: Final = re.compile(r"\d{1,2}(?:,\d\d)+,\d{3}")
-_ELEMENT: Final = re.compile(r"<(\w+)>.*</\1>", re.DOTALL)
-_DECIMAL: Final = re.compile(r"\A[+-]?\d+,\d+\Z|\d,\d.*,\s|,\s.*\d,\d", re.DOTALL)
-_CLOSED: Final = DATES | {"email", "uuid", "uri", "ipv4", "ipv6"}
+_LONGEST = 20_000
+_OPENERS = frozenset("[{(")
+_SEPARATORS = "\n\t;；|｜,，、،"
+_PLACEHOLDER = re.compile(r"[\W_]*|\$\{?\w+\}?|<[^<>]*>")
+_GROUP = re.compile(r"\d,\d{3}(?!\d)")
+_LAKHS = re.compile(r"\d{1,2}(?:,\d\d)+,\d{3}")
+_ELEMENT = re.compile(r"<(\w+)>.*</\1>", re.DOTALL)
+_DECIMAL = re.compile(r"\A[+-]?\d+,\d+\Z|\d,\d.*,\s|,\s.*\d,\d", re.DOTALL)
+_CLOSED = DATES | {"email", "uuid", "uri", "ipv4", "ipv6"}
 """Formats that no plain word has."""
 
 

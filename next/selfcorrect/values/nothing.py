@@ -1,7 +1,6 @@
 """The ways in which a model says nothing."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.slot import Slot
@@ -38,5 +37,5 @@ def says_nothing(value: JSON) -> bool:
     return is_word or is_empty(value)
 
 
-_NULLS: Final = frozenset({"null", "none"})
-_WORDS: Final = frozenset({"", "nil", "undefined", "n/a", "not specified"})
+_NULLS = frozenset({"null", "none"})
+_WORDS = frozenset({"", "nil", "undefined", "n/a", "not specified"})

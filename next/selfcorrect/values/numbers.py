@@ -4,26 +4,25 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 from itertools import chain
-from typing import Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.units import is_asked_for
 
-_PLAIN: Final = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
-_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.(?:000)+", re.ASCII)
+_PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.(?:000)+", re.ASCII)
 """1.000 is one in half of the world, and a thousand in the other."""
-_DOTTED: Final = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+_DOTTED = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 """Beside a unit, which people write, and not JSON, 1.500 may be fifteen hundred."""
-_MORE: Final = re.compile(r"\+|-?0\d\d", re.ASCII)
-_GROUPED: Final = re.compile(
+_MORE = re.compile(r"\+|-?0\d\d", re.ASCII)
+_GROUPED = re.compile(
     r"[+-]?[1-9]\d{0,2}(?P<mark>[,_])\d{3}(?:(?P=mark)\d{3})*(?:\.\d+)?", re.ASCII
 )
-_RUN: Final = re.compile(r"(?<!\.)[+-]?\d[\d,]*(?:\.\d+)?", re.ASCII)
-_UNIT: Final = re.compile(r"[^\d.,+\-*/^=~<>]{1,20}(?:/h)?\.?")
-_LARGEST: Final = 30
-_LONGEST: Final = 200
+_RUN = re.compile(r"(?<!\.)[+-]?\d[\d,]*(?:\.\d+)?", re.ASCII)
+_UNIT = re.compile(r"[^\d.,+\-*/^=~<>]{1,20}(?:/h)?\.?")
+_LARGEST = 30
+_LONGEST = 200
 
 
 def read_number(value: JSON, slot: Slot) -> Iterator[Reading]:
@@ -84,10 +83,10 @@ def number_word(text: str) -> int | None:
 
 
 # A hyphen that joins no two words may be a sign.
-_JOINTS: Final = re.compile(r"(?<=[a-z])-(?=[a-z])|\s+")
-_ONES: Final = "one two three four five six seven eight nine"
-_TEENS: Final = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
-_ROUND: Final = [[ten, *(f"{ten} {one}" for one in _ONES.split())] for ten in _TENS.split()]
-BELOW_HUNDRED: Final = ["zero", *_ONES.split(), *_TEENS.split(), *chain(*_ROUND)]
-_WORDS: Final = {word: at for at, word in enumerate(BELOW_HUNDRED)}
+_JOINTS = re.compile(r"(?<=[a-z])-(?=[a-z])|\s+")
+_ONES = "one two three four five six seven eight nine"
+_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_ROUND = [[ten, *(f"{ten} {one}" for one in _ONES.split())] for ten in _TENS.split()]
+BELOW_HUNDRED = ["zero", *_ONES.split(), *_TEENS.split(), *chain(*_ROUND)]
+_WORDS = {word: at for at, word in enumerate(BELOW_HUNDRED)}

@@ -1,11 +1,10 @@
 """The strategies that share one pass over the arguments of a call."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from selfcorrect.values.reading import Primitive
 
-_TABLE: Final = (
+_TABLE = (
     Primitive(
         "unwrap-arguments",
         'Unwrap `{"arguments": {...}}`, and a lone key that is the JSON text of the arguments.',
@@ -81,6 +80,6 @@ _TABLE: Final = (
         is_shape=True,
     ),
 )
-PRIMITIVES: Final[Mapping[str, Primitive]] = {each.name: each for each in _TABLE}
+PRIMITIVES: Mapping[str, Primitive] = {each.name: each for each in _TABLE}
 """What each of them does, by name."""
-EVERY: Final = tuple(PRIMITIVES.values())
+EVERY = tuple(PRIMITIVES.values())

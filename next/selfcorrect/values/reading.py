@@ -1,14 +1,14 @@
 """What a primitive answers: one way to read a written value; and the strategies that use it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
-from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.model import JSON, JsonObject, Safety, frozen
 from selfcorrect.schema.slot import Slot
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reading:
     """One way to read a written value.
 
@@ -30,7 +30,7 @@ Reader: TypeAlias = Callable[[JSON, Slot], Iterator[Reading]]
 """A primitive: yields every way in which it can read a value in a place."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Primitive:
     """A strategy of the pass over arguments.
 

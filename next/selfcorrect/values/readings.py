@@ -1,10 +1,8 @@
 """All ways in which one written value can be read as what a place wants."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
 
-from selfcorrect.model import JSON, JsonObject, Safety
+from selfcorrect.model import JSON, JsonObject, Safety, frozen
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.booleans import read_boolean
 from selfcorrect.values.choices import read_choice, read_synonym
@@ -17,7 +15,7 @@ from selfcorrect.values.structures import read_nested, read_wrapped
 from selfcorrect.values.texts import read_text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Allow:
     """What may be done to the arguments of one call.
 
@@ -110,5 +108,5 @@ def _type_readers(value: JSON, slot: Slot) -> Iterator[tuple[Reader, tuple[str, 
         yield read_nothing, ("convert-type",)
 
 
-_NUMBERS: Final = frozenset({"integer", "number"})
-_OPENERS: Final = ("[", "{", "(")
+_NUMBERS = frozenset({"integer", "number"})
+_OPENERS = ("[", "{", "(")

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import lru_cache
-from typing import Final
 
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.names import same_words, words
@@ -24,7 +23,7 @@ def read_nested(value: JSON, slot: Slot) -> Iterator[Reading]:
             yield Reading(found, Safety.EXACT, "parse-nested")
 
 
-_OPENED: Final = {"[": "array", "(": "array", "{": "object"}
+_OPENED = {"[": "array", "(": "array", "{": "object"}
 
 
 def read_wrapped(value: JSON, slot: Slot) -> Iterator[Reading]:
@@ -83,9 +82,9 @@ def _read(text: str) -> JSON:
     return read.value if is_whole else ABSENT
 
 
-_FRACTION: Final = re.compile(r"(?<![\w.])-?\d+\.\d+(?:[eE][+-]?\d+)?(?![\w.])", re.ASCII)
+_FRACTION = re.compile(r"(?<![\w.])-?\d+\.\d+(?:[eE][+-]?\d+)?(?![\w.])", re.ASCII)
 """A number that is perhaps rounded where it is read; one in a text of its own may be too."""
-_CERTAIN: Final = NOTATION | {"backslash"}
+_CERTAIN = NOTATION | {"backslash"}
 """A backslash before no letter of JSON stands for itself: `["dir C:\\Dev"]`."""
 
 
@@ -93,7 +92,5 @@ def _is_type(value: JSON) -> bool:
     return isinstance(value, str) and value.lower() in _TYPES
 
 
-_WORDS: Final = (
-    "array list tuple boolean bool number integer int float double string str object dict"
-)
-_TYPES: Final = frozenset(_WORDS.split())
+_WORDS = "array list tuple boolean bool number integer int float double string str object dict"
+_TYPES = frozenset(_WORDS.split())

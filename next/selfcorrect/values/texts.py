@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 
-_LONGEST: Final = 2_000
-_QUOTES: Final = frozenset({"''", '""', "``"})
-_AROUND: Final = _QUOTES | {"<>"}
+_LONGEST = 2_000
+_QUOTES = frozenset({"''", '""', "``"})
+_AROUND = _QUOTES | {"<>"}
 
 
 def read_text(value: JSON, slot: Slot) -> Iterator[Reading]:
@@ -62,10 +61,10 @@ def _uuid(text: str) -> str:
     return "-".join(digits.groups()) if digits else text
 
 
-_UUID: Final = re.compile(r"([0-9a-f]{8})" + r"-?([0-9a-f]{4})" * 3 + r"-?([0-9a-f]{12})")
+_UUID = re.compile(r"([0-9a-f]{8})" + r"-?([0-9a-f]{4})" * 3 + r"-?([0-9a-f]{12})")
 
 
-_FORMS: Final[Mapping[str, Callable[[str], str]]] = {
+_FORMS: Mapping[str, Callable[[str], str]] = {
     "email": _email,
     "uuid": _uuid,
     "uri": str,

@@ -1,12 +1,11 @@
 """Whether a place asks for exactly the unit or currency that was written."""
 
 import re
-from typing import Final
 
 from selfcorrect.dictionary import is_word, stem
 from selfcorrect.names import NEGATIONS, words
 
-_ROWS: Final = (
+_ROWS = (
     "$ us$ usd dollar, € eur euro, £ gbp sterling, ¥ jpy yen, ₹ inr rupee, cad c$, aud a$, nzd",
     "sgd, hkd, mxn peso, chf franc, cny yuan rmb, krw won, sek, nok, dkk, pln zloty, brl real",
     "zar rand, btc bitcoin, eth ether, % percent pct percentage, nm, mi mile",
@@ -17,22 +16,22 @@ _ROWS: Final = (
     "kB KB kilobyte, MB megabyte, GB gigabyte, TB terabyte, byte",
 )
 """Signs and words of one unit between commas; a pound may be money or a weight."""
-_SIGNS: Final = {word: row for line in _ROWS for row in line.split(", ") for word in row.split()}
-_UNITS: Final = {word.lower(): row for word, row in _SIGNS.items()}
-_ALSO_WORDS: Final = frozenset({"in", "min", "a", "s", "real", "won"})
+_SIGNS = {word: row for line in _ROWS for row in line.split(", ") for word in row.split()}
+_UNITS = {word.lower(): row for word, row in _SIGNS.items()}
+_ALSO_WORDS = frozenset({"in", "min", "a", "s", "real", "won"})
 """Signs that a name or description uses as words."""
-_POINTS: Final = frozenset({"day", "hour", "minute", "month", "second", "week", "year"})
+_POINTS = frozenset({"day", "hour", "minute", "month", "second", "week", "year"})
 """Words that say when, as `start_hour` does; a word for an amount is a plural."""
-_BREAK: Final = re.compile(
+_BREAK = re.compile(
     r"[.,;:()\[\]\n]|\b(?:in|as|how many|(?:number|amount|count) of)\b"
     r"|\b(?=(?:to|from|before|after|between|until)\b)",
     re.IGNORECASE,
 )
 """What stands between two phrases: `seconds to wait` are seconds, `from USD` is no unit."""
-_LONE: Final = re.compile(r"(?:\bin |[(\[])(\w+)(?=[.,;:()\[\]\n]|\Z)")
+_LONE = re.compile(r"(?:\bin |[(\[])(\w+)(?=[.,;:()\[\]\n]|\Z)")
 """A word where a unit may stand: the `wei` of `ETH (wei)`."""
-_IDLE: Final = re.compile(r"\b(?:the|us|degrees?|whole|full)\s", re.IGNORECASE)
-_CHANGING: Final = (
+_IDLE = re.compile(r"\b(?:the|us|degrees?|whole|full)\s", re.IGNORECASE)
+_CHANGING = (
     "nautical short long imperial troy metric fluid per square squared cubic log dozen half",
     "canadian australian singapore kong taiwan zealand mexican minor base smallest lowest",
     "hundred thousand million billion tenth hundredth thousandth cent pence penny zero one ten",
@@ -41,8 +40,8 @@ _CHANGING: Final = (
     "or if unless otherwise any other local such like example",
 )
 """Words that make another unit of one, count it in others, or leave it open."""
-_CHANGES: Final = NEGATIONS.union(*map(str.split, _CHANGING))
-_LONGEST: Final = 2_000
+_CHANGES = NEGATIONS.union(*map(str.split, _CHANGING))
+_LONGEST = 2_000
 
 
 def is_asked_for(unit: str, name: str, description: str) -> bool:
@@ -108,5 +107,5 @@ def _changes(word: str) -> bool:
     return is_other and word not in _ALSO_WORDS
 
 
-_QUOTES: Final = " \"'`*"
-_WORD: Final = re.compile(r"[^\W_]+|[$€£¥₹%]")
+_QUOTES = " \"'`*"
+_WORD = re.compile(r"[^\W_]+|[$€£¥₹%]")
