@@ -50,8 +50,9 @@ function tell({ detail, state, outcome }, place) {
   if (detail?.error) make("p", detail.error, place, { class: "error quote" });
   table("End", Object.entries(outcome), place);
   if (detail) {
-    const by = (change) => [change.place, change.before, change.after, change.strategy, change.safety, change.rule];
-    table("Changes in this step", detail.changes.map(by), place, ["place", "before", "after", "strategy", "safety", "rule"]);
+    const rows = detail.changes.map(({ place: where, before, after, strategy, safety, rule }) =>
+      [where, before, after, [strategy, safety, rule].filter(Boolean).join(", ")]);
+    table("Changes in this step", rows, place, ["place", "before", "after", "by"]);
     for (const match of detail.matches) explain(match, place);
     table("Tried", detail.tried.map(Object.values), place);
     table("Cost", Object.entries(detail.cost), place);
@@ -63,7 +64,7 @@ function tell({ detail, state, outcome }, place) {
 }
 
 function explain({ rule, pattern, parts, ladder }, place) {
-  make("h2", "Rule " + rule, place);
+  make("h2", rule ? "Rule " + rule : "Error", place);
   if (pattern) make("code", pattern, make("p", null, place));
   const quote = make("p", null, place, { class: "quote" });
   for (const [text, name] of parts) make(name ? "mark" : "span", text, quote, name ? { title: name } : {});

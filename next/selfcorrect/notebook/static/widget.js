@@ -121,7 +121,8 @@ function render({ model, el }) {
     steps.replaceChildren();
     for (const each of timeline) {
       const left = each.is_left ? ", on a branch that was left" : "";
-      const text = `${each.node || each.kind} → ${each.outcome}${each.seconds ? ` (${each.seconds.toPrecision(3)} s)` : ""}${left}`;
+      const what = [each.node || each.kind, each.outcome].filter(Boolean).join(" → ");
+      const text = `${what}${each.seconds ? ` (${each.seconds.toPrecision(3)} s)` : ""}${left}`;
       const item = button(text, make("li", null, steps), () => send({ act: "goto", id: each.id }));
       item.className = each.kind + (each.is_left ? " left" : "");
       item.style.setProperty("--long", each.seconds / longest);
