@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Final, TypedDict, Unpack, get_type_hints
+from typing import Annotated, Any, TypedDict, Unpack, get_type_hints
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.channels.ephemeral_value import EphemeralValue
@@ -21,11 +21,11 @@ from selfcorrect.setup import Loop, Options, build_loop
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
 from selfcorrect.step import run_step
 
-AGAIN: Final = "selfcorrect_again"
+AGAIN = "selfcorrect_again"
 """The key of a config by which a person says that what is in doubt is to be done again."""
-SCOPE: Final = "selfcorrect_scope"
+SCOPE = "selfcorrect_scope"
 """The key of what stands in for a thread, where several graphs run for one purpose."""
-CHECKPOINTER: Final = "__pregel_checkpointer"
+CHECKPOINTER = "__pregel_checkpointer"
 """LangGraph's key for the checkpointer in force, a parent graph's included."""
 
 

@@ -7,9 +7,9 @@ whose values are read to the end of their quotes.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
-CUT: Final = "[secret]"
+CUT = "[secret]"
 
 Span: TypeAlias = tuple[int, int]
 
@@ -60,18 +60,18 @@ def names_secret(keys: Iterable[object]) -> bool:
     return any(_KEY.search(str(key)) for key in keys)
 
 
-_KEY: Final = re.compile(
+_KEY = re.compile(
     r"(?i)(?:\b|_|(?<=[a-z])(?=[A-Z]))(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?"
     r"|(?:api|access|private)[_-]?key|authorization)(?:\b|_|s\b)"
 )
-_PREFIXES: Final = (
+_PREFIXES = (
     *("[prs]k", "secret", "key", "npm", "pypi", "hf", "gsk", "r8", "xai", "ntn", "sbp", "pplx"),
     *("figd", "gls[aw]", "rnd", "pcsk", "tvly", "e2b", "lsv2", "fo1", "dckr_pat", "rubygems"),
     *("whsec", "do[por]_v1", r"shp\w\w", "gh[opsur]", "github_pat", "gl[a-z]{2,5}", "xox[a-z]"),
     *("xapp", "PMAK", "NRAK", "GOCSPX", "pscale_pw", "lin_api", "sq0[a-z]{3}", "sntry[su]"),
 )
 """What stands before a vendor's key, and a hyphen or an underscore."""
-_LIKELY: Final = (
+_LIKELY = (
     rf"\b(?:{'|'.join(_PREFIXES)})[-_](?:[\w-]|\\+u\w{{4}}){{16,}}",
     r"\b(?:A3T|AKIA|ASIA|AIza|ATATT3|AKC|SK|AC|dapi|AGE-SECRET-KEY-)[\w-]{16,}",
     r"\b(?:ya29\.|SG\.|hv[sb]\.|dp\.pt\.|1//0)[\w.-]{16,}",
@@ -79,7 +79,7 @@ _LIKELY: Final = (
     r"(?i)\b(?:bearer|basic|apikey|token)\s+([\w.~+/=-]{8,})",
 )
 """Keys by their form, where a digit or a change of case shows that they are no words."""
-_CERTAIN: Final = (
+_CERTAIN = (
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END[A-Z0-9 ]*-----|\z)",
     r"\b[\w~.]{3}\dQ~[\w~.-]{31,}",
     r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?",
@@ -93,15 +93,15 @@ _CERTAIN: Final = (
 )
 """Keys by their form alone, and secrets by where they stand; a group is the secret itself."""
 
-_CHOSEN: Final = r"pass(?:wor[dt]|wd|phrase|code)?|pwd|kennwort|contrase(?:\pL|\\+u00f1)a|senha"
-_ISSUED: Final = (
+_CHOSEN = r"pass(?:wor[dt]|wd|phrase|code)?|pwd|kennwort|contrase(?:\pL|\\+u00f1)a|senha"
+_ISSUED = (
     r"token|secret|credentials?|signature|\bsig|(?:connect\.|php)?sess(?:ion)?[_-]?(?:id|key)"
     r"|(?:api|access|private|account|auth|sign(?:ing)?|encryption|master|shared|storage)[ _-]?key"
 )
-_HEADER: Final = r"(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token)|dd-api-key"
-_SPACE: Final = r"(?:\s|\\+[nrt])*"
+_HEADER = r"(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token)|dd-api-key"
+_SPACE = r"(?:\s|\\+[nrt])*"
 """Space as it stands, or as JSON escapes it."""
-_NAMED: Final = (
+_NAMED = (
     rf"(?i)(?P<dash>(?:\A|[\s\"'(])--?[\w-]*)?"
     rf"(?:(?P<header>\b(?:{_HEADER}))|(?P<chosen>{_CHOSEN})|(?:{_ISSUED}))"
     r"""\\*(?:["'`\]]|&quot;)?"""
@@ -110,7 +110,7 @@ _NAMED: Final = (
     r"""(?P<quote>\\*(?:["'`]|&quot;))?"""
 )
 """A name that announces a secret, up to where its value begins."""
-_PLAIN: Final = frozenset(
+_PLAIN = frozenset(
     {
         *("none", "null", "true", "false", "undefined", "required", "invalid", "missing"),
         *("wrong", "string", "str", "must", "should", "is", "was", "not", "empty", "expired"),
@@ -181,10 +181,10 @@ def _span_of_value(match: Any, text: str) -> Span | None:
     return (start, end) if is_secret else None
 
 
-_ASSIGNS: Final = ("=>", ":=", ":", "=", "%3D", "%3d", ">")
-_WORD: Final = re.compile(r"[^\s\"'`,;&<>()\[\]{}]{0,4096}")
-_LINE: Final = re.compile(r"(?:=\\*\"[^\r\n\"]*\"|[^\r\n\"']){0,4096}")
-_TAG: Final = re.compile(r"[^<]{0,4096}")
+_ASSIGNS = ("=>", ":=", ":", "=", "%3D", "%3d", ">")
+_WORD = re.compile(r"[^\s\"'`,;&<>()\[\]{}]{0,4096}")
+_LINE = re.compile(r"(?:=\\*\"[^\r\n\"]*\"|[^\r\n\"']){0,4096}")
+_TAG = re.compile(r"[^<]{0,4096}")
 
 
 def _end_of_value(text: str, start: int, quote: str, sign: str, *, is_header: bool) -> int:
@@ -205,7 +205,7 @@ def _is_random(value: str) -> bool:
     return len(value) > 5 and _RANDOM.search(value) is not None
 
 
-_RANDOM: Final = re.compile(r"\d|[a-z][A-Z]|\w[!$%^&*#+~]\w")
+_RANDOM = re.compile(r"\d|[a-z][A-Z]|\w[!$%^&*#+~]\w")
 
 
 def _cut(text: str, spans: Iterable[Span]) -> str:

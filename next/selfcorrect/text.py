@@ -6,7 +6,7 @@ behind them), and the length is bounded. All of it takes time linear in the text
 
 import json
 import re
-from typing import Any, Final
+from typing import Any
 
 
 def release(text: str, most: int = 1_000) -> str:
@@ -78,13 +78,13 @@ def text_of(value: object) -> str:
 
 own_forms: list[str] = []
 """Patterns of RE2 that a deployment adds; see `integrations.logs.add_secret_form`."""
-_HINTS: Final = (
+_HINTS = (
     *("pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "sess", "sig", "basic"),
     *("kennwort", "contrase", "senha", "bearer", "hook", "://", "%3a", "-u", "pin", "otp", "cv"),
     *("eyj", "q~", "$", "ya29.", "sg.", "hvs.", "hvb.", "dp.pt", "1//0", "dapi"),
 )
-_LONG: Final = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[-_A-Z])[\w-]{16}")
-_INVISIBLE: Final = re.compile(
+_LONG = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[-_A-Z])[\w-]{16}")
+_INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
     "\ud800-\udfff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"

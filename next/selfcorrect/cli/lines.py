@@ -5,6 +5,8 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
@@ -17,19 +19,25 @@ def answer_lines(
 ) -> None:
     """Write the answer to each line that is read, in order, in constant memory.
 
+    On a terminal that does not show the answers, a bar shows how far it is.
+
     Args:
         options: What the command was given: `jsonl` and `out`.
         answer: Takes a line and the place where it stands; None writes nothing.
     """
     with ExitStack() as files:
         out = _open(options.out, "w", files)
-        for line, place in read_lines(options.jsonl):
+        for line, place in read_lines(options.jsonl, is_watched=not out.isatty()):
             if (made := answer(line, place)) is not None:
                 print(json.dumps(made), file=out, flush=out is sys.stdout)
 
 
-def read_lines(name: str) -> Iterator[tuple[str, str]]:
+def read_lines(name: str, *, is_watched: bool = False) -> Iterator[tuple[str, str]]:
     """Yield each line that is not blank, and the place where it stands.
+
+    Args:
+        name: The file.
+        is_watched: Whether a terminal shows how much of it is read, if rich is installed.
 
     Raises:
         InputError: If the file is no text.
@@ -37,11 +45,26 @@ def read_lines(name: str) -> Iterator[tuple[str, str]]:
     shown = "stdin" if name == "-" else name
     with ExitStack() as files:
         try:
-            for number, line in enumerate(_open(name, "r", files), 1):
+            is_shown = is_watched and name != "-" and sys.stderr.isatty() and find_spec("rich")
+            file = files.enter_context(_bar(name)) if is_shown else _open(name, "r", files)
+            for number, line in enumerate(file, 1):
                 if line.strip():
                     yield line, f"{shown}:{number}"
         except UnicodeDecodeError:
             raise InputError(f"{shown}: the file must be UTF-8 text") from None
+
+
+def _bar(name: str) -> IO[str]:
+    opened: IO[str] = import_module("rich.progress").open(
+        name,
+        "r",
+        encoding="utf-8",
+        errors="surrogatepass",
+        description="",
+        transient=True,
+        console=import_module("rich.console").Console(stderr=True),
+    )
+    return opened
 
 
 def _open(name: str, mode: str, files: ExitStack) -> IO[str]:

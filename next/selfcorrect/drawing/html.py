@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from itertools import groupby
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.drawing.svg import draw, img, label_of, markup, note_of
 from selfcorrect.drawing.text import moment_text
 from selfcorrect.drawing.view import View
 
-_COLUMNS: Final = ("place", "before", "after", "strategy", "safety", "rule")
+_COLUMNS = ("place", "before", "after", "strategy", "safety", "rule")
 
 
 def page(views: Iterable[View], *, title: str) -> str:
@@ -59,15 +59,7 @@ def still(view: View) -> str:
 def brief(view: View) -> dict[str, Any]:
     """Return a view for a script: of the picture, what differs from one view to the next."""
     picture = view["picture"]
-    nodes = [
-        {
-            "id": node["id"],
-            "mark": node["mark"],
-            "visited": node["visits"] > 0,
-            "note": note_of(node),
-        }
-        for node in picture["nodes"]
-    ]
+    nodes = [{**each, "note": note_of(each)} for each in picture["nodes"]]
     edges = [{"count": each["count"], "label": label_of(each)} for each in picture["edges"]]
     return {**view, "picture": {"nodes": nodes, "edges": edges}}
 
@@ -87,7 +79,8 @@ def _run(views: Sequence[View], *, is_open: bool) -> str:
 
 def _inside(view: View, picture: str) -> str:
     steps = "".join(f"<li>{markup(moment_text(each))}</li>\n" for each in view["timeline"])
-    changes = [[each[name] for name in _COLUMNS] for each in view["changes"]]
+    rows: list[Any] = view["changes"]
+    changes = [[each[name] for name in _COLUMNS] for each in rows]
     question: Any = view["question"] or {}
     ends = [(name, str(question[name])) for name in ("question", "options") if question.get(name)]
     ends += view["outcome"].items()

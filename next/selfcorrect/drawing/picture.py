@@ -7,7 +7,7 @@ edge straight down is one line.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from selfcorrect.drawing.view import Picture, ViewEdge, ViewNode
 from selfcorrect.routing import END, ROUTES
@@ -18,9 +18,9 @@ Place: TypeAlias = tuple[int, int]
 """Column and row."""
 Counts: TypeAlias = Mapping[Any, int]
 
-START: Final = "__start__"
+START = "__start__"
 """LangGraph's own name for the start; it is not drawn."""
-PLACES: Final[Mapping[str, Place]] = {
+PLACES: Mapping[str, Place] = {
     "plan": (0, 0),
     "execute": (0, 1),
     END: (0, 6),
@@ -32,12 +32,12 @@ PLACES: Final[Mapping[str, Place]] = {
     "report_failure": (1, 6),
 }
 """Of the loop's nodes; a deployment's own stand between the rows."""
-NAME_CELLS: Final = 22
-LABEL_CELLS: Final = 20
-_CELL: Final = 7.9
-_LABEL_CELL: Final = 6.7
-_LANE: Final = 11
-_PORT: Final = 14
+NAME_CELLS = 22
+LABEL_CELLS = 20
+_CELL = 7.9
+_LABEL_CELL = 6.7
+_LANE = 11
+_PORT = 14
 
 
 def picture_of(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from selfcorrect.drawing.picture import lay_out, paint
 from selfcorrect.drawing.text import moment_text
@@ -12,11 +12,11 @@ from selfcorrect.model import JsonDict, JsonObject, name_place
 from selfcorrect.routing import build_table
 from selfcorrect.text import quote, release
 
-_MOST_STEPS: Final = 500
-_MOST_DRAWN: Final = 60
+_MOST_STEPS = 500
+_MOST_DRAWN = 60
 """How many steps may add to the picture."""
-_TRIED: Final = ("strategy", "rule", "path", "outcome", "reason")
-_REPORT: Final = ("reason", "detail", "advice", "for_model", "severity")
+_TRIED = ("strategy", "rule", "path", "outcome", "reason")
+_REPORT = ("reason", "detail", "advice", "for_model", "severity")
 
 
 def views_of(output: Any, *, title: str, picture: Picture | None = None) -> list[View]:
@@ -164,7 +164,7 @@ def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
 
 def _picture_of(events: Sequence[JsonObject]) -> Picture:
     """Return the loop's graph with what a trail adds to it."""
-    table = build_table().routes
+    table = build_table((), {}, (), ()).routes
     edges = {(node, to, label) for node, routes in table.items() for label, to in routes.items()}
     for event in events[:_MOST_DRAWN]:
         node, target, outcome = _texts(event, ("node", "next", "outcome")).values()

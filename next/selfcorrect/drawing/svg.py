@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from html import escape
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from selfcorrect.drawing.picture import LABEL_CELLS, NAME_CELLS, cut
 from selfcorrect.drawing.view import Picture, ViewEdge, ViewNode
@@ -18,9 +18,9 @@ class _Palette(NamedTuple):
     text: str
 
 
-_LIGHT: Final = _Palette("#ffffff", "#f3f5f8", "#7a8492", "#0b5cad", "#1a2230")
-_DARK: Final = _Palette("#14181f", "#232a35", "#8a95a5", "#7db8ff", "#e8edf4")
-_FONT: Final = 'font-family="ui-monospace, Menlo, Consolas, monospace"'
+_LIGHT = _Palette("#ffffff", "#f3f5f8", "#7a8492", "#0b5cad", "#1a2230")
+_DARK = _Palette("#14181f", "#232a35", "#8a95a5", "#7db8ff", "#e8edf4")
+_FONT = 'font-family="ui-monospace, Menlo, Consolas, monospace"'
 
 
 def draw(picture: Picture, *, dark: bool = False) -> str:

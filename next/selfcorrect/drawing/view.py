@@ -4,9 +4,9 @@ Everything in it has left through `selfcorrect.text`: bounded, redacted, without
 Places and sizes are pixels.
 """
 
-from typing import Any, Final, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
-VERSION: Final = 1
+VERSION = 1
 """Of this form; a page or widget of another version says so."""
 
 Status: TypeAlias = Literal[

@@ -1,18 +1,19 @@
 """The history of a thread, as LangGraph's checkpoints hold it: points where the head can stand."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
 from langgraph.graph import START
 from langgraph.types import StateSnapshot
 
-MAX_POINTS: Final = 2_000
+from selfcorrect.model import frozen
+
+MAX_POINTS = 2_000
 """The newest checkpoints that are looked at."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Point:
     """A checkpoint with what led to it.
 
@@ -56,7 +57,7 @@ class Point:
         return max(0.0, _time_of(self.snapshot) - _time_of(self.parent.snapshot))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class History:
     """A thread.
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock
 from time import monotonic
-from typing import Any, Final, Self
+from typing import Any, Self
 from uuid import uuid4
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -26,9 +26,9 @@ from selfcorrect.notebook.views import Sight, view_of
 from selfcorrect.text import release, text_of
 from selfcorrect.tools.run import check_sync
 
-MAX_STEPS: Final = 1_000
+MAX_STEPS = 1_000
 """Steps of one `run`, for graphs that never end."""
-STOPS: Final = ("question", "error")
+STOPS = ("question", "error")
 """Words for `run(until=…)` that are no nodes; a run stops there in any case."""
 
 

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain, pairwise, product
-from typing import Any, Final
+from typing import Any
 
 from langgraph.graph import END, START
 from langgraph.types import StateSnapshot
@@ -12,13 +12,13 @@ from langgraph.types import StateSnapshot
 from selfcorrect.drawing.picture import picture_of
 from selfcorrect.drawing.recorded import detail_of, outcome_of
 from selfcorrect.drawing.view import VERSION, Detail, Moment, Picture, Status, View, ViewChange
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JsonDict, frozen
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.notebook.history import History, Point, state_of
 from selfcorrect.text import quote, release, text_of
 
-_MOST: Final = 2_000
-_SENTENCES: Final[Mapping[str, str]] = {
+_MOST = 2_000
+_SENTENCES: Mapping[str, str] = {
     "ready": "Nothing has run yet. Step runs {next}.",
     "running": "A node is running. Pause stops before the next one.",
     "paused": "Stopped before {next}. Step runs it.",
@@ -30,7 +30,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sight:
     """What a view is made of.
 

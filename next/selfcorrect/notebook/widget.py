@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.resources import files
 from threading import Lock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from selfcorrect.drawing.html import brief, static, still
@@ -21,7 +21,7 @@ from selfcorrect.text import release, text_of
 if TYPE_CHECKING:
     from selfcorrect.notebook.stepper import Stepper
 
-OFTEN: Final = 0.1
+OFTEN = 0.1
 """Seconds between two pictures of a run that goes on."""
 
 
@@ -143,7 +143,7 @@ def _break(stepper: "Stepper", node: Any) -> None:
         (stepper.clear if name in stepper.breakpoints else stepper.break_at)(name)
 
 
-_COMMANDS: Final[Mapping[str, Callable[["Stepper", Mapping[str, Any]], Any]]] = {
+_COMMANDS: Mapping[str, Callable[["Stepper", Mapping[str, Any]], Any]] = {
     "step": lambda stepper, _: stepper.step(),
     "run": lambda stepper, _: stepper.run(),
     "pause": lambda stepper, _: stepper.pause(),

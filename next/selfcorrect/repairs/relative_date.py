@@ -1,18 +1,17 @@
 """format-date with `relative = true`: reads a day that is counted from today."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
-from selfcorrect.model import Call, Change, Changed, Diagnosis, Repair, Safety
+from selfcorrect.model import Call, Change, Changed, Diagnosis, Repair, Safety, frozen
 from selfcorrect.pointer import look
 from selfcorrect.protocols import RepairContext
 
-_AWAY: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_AWAY = {"yesterday": -1, "today": 0, "tomorrow": 1}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RelativeDate:
     """Format `today`, `tomorrow` and `yesterday`, by the clock of this machine.
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.effects.failure import is_fault
@@ -29,7 +29,7 @@ from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import own_forms, quote, release, text_of
 
-_MOST_CHANGES: Final = 20
+_MOST_CHANGES = 20
 
 
 def log_step(event: JsonObject, state: CorrectionState) -> None:
@@ -83,8 +83,8 @@ def redacted(_logger: Any, _method: str, event: Any) -> Any:
     return {_plain(name): _plain(item) for name, item in event.items()}
 
 
-_TOLD: Final = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
-_LEVELS: Final = dict.fromkeys(
+_TOLD = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
+_LEVELS = dict.fromkeys(
     ("limit_reached", "attempts_exhausted", "terminal_kind", "unavailable", "escalated"),
     logging.WARNING,
 )
@@ -123,7 +123,7 @@ def _change_text(change: JsonObject) -> str:
     return f"{change['path']}: {before} → {after} ({change['safety']}, {change.get('strategy')})"
 
 
-_SIDES: Final = ("before", "after")
+_SIDES = ("before", "after")
 
 
 def _frames(error: BaseException) -> Sequence[str]:

@@ -6,7 +6,7 @@ Names are those of the GenAI conventions where these have one: `execute_tool NAM
 
 from contextlib import AbstractContextManager
 from inspect import isawaitable
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.failure import is_interrupt
@@ -18,8 +18,8 @@ from selfcorrect.setup import SLOTS
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import release, text_of
 
-_MOST_RUNS: Final = 1_000
-_NAME: Final = "selfcorrect"
+_MOST_RUNS = 1_000
+_NAME = "selfcorrect"
 
 
 def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> dict[str, Any]:
