@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
+import pytest
 from playwright.sync_api import expect, sync_playwright
 
 OPTIONS = (
@@ -74,8 +75,10 @@ def _address(runtime, server):
 @contextmanager
 def browse():
     """Yield a browser."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("no chromium is installed")
     with sync_playwright() as playwright:
-        path = shutil.which("chromium") or shutil.which("chromium-browser")
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
