@@ -242,4 +242,4 @@ def test_whatever_the_state_holds_is_shown_and_clean(key):
             assert not any(each in shown for each in ("\x1b", "\u202e"))
             assert "abcdefgh12345678" not in shown
             assert "x" * 2_001 not in shown
-        assert "<script>alert" not in stepper.snapshot()._repr_html_()
+        assert "<script>alert" not in stepper.snapshot().bundle["text/html"]

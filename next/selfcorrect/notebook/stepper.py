@@ -17,11 +17,15 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
+from selfcorrect.drawing.html import page, still
+from selfcorrect.drawing.svg import draw
+from selfcorrect.drawing.text import describe
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
 from selfcorrect.graph import AGAIN
 from selfcorrect.notebook.edits import complete_edit, loop_of
 from selfcorrect.notebook.history import History, Point, id_of, read_history
+from selfcorrect.notebook.show import Shown
 from selfcorrect.notebook.views import Sight, view_of
 from selfcorrect.text import release, text_of
 from selfcorrect.tools.run import check_sync
@@ -207,16 +211,6 @@ class Stepper:
         return self
 
     @property
-    def breakpoints(self) -> frozenset[str]:
-        """The nodes in front of which a run stops."""
-        return frozenset(self._breakpoints)
-
-    @property
-    def next(self) -> tuple[str, ...]:
-        """The nodes that run next."""
-        return self._sight().now.next
-
-    @property
     def values(self) -> Any:
         """The state at the head."""
         return self._sight().now.values
@@ -227,18 +221,15 @@ class Stepper:
 
     def text(self) -> str:
         """Return the view for a terminal."""
-        from selfcorrect.drawing.text import describe
-
         return describe(self.view())
 
-    def snapshot(self) -> "Snapshot":
-        """Return what is shown now as a page that stays as it is."""
-        return Snapshot(self.view())
+    def snapshot(self) -> Shown:
+        """Return what is shown now, as it stays."""
+        view = self.view()
+        return Shown({"text/plain": describe(view), "text/html": still(view)})
 
     def to_svg(self) -> str:
         """Return the picture of the run."""
-        from selfcorrect.drawing.svg import draw
-
         return draw(self.view()["picture"])
 
     def to_json(self) -> str:
@@ -251,8 +242,6 @@ class Stepper:
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return a page that steps through the states up to this one, and write it to a file."""
-        from selfcorrect.drawing.html import page
-
         now = self._sight()
         earlier = [self._sight(each) for each in now.head.path[:-1]]
         views = [view_of(each) for each in (*earlier, now)]
@@ -267,11 +256,8 @@ class Stepper:
 
         display_cell(self)
 
-    def _repr_html_(self) -> str:
-        return self.snapshot()._repr_html_()
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": self.text(), "text/html": self._repr_html_()}
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return self.snapshot().bundle
 
     def _begin(self, thread: str | None) -> None:
         """Begin with the input in a thread; nothing runs."""
@@ -362,22 +348,6 @@ class Stepper:
             breakpoints=self._breakpoints,
             seconds=self._seconds,
         )
-
-
-class Snapshot:
-    """A view as a page.
-
-    Attributes:
-        view: What it shows.
-    """
-
-    def __init__(self, view: View) -> None:
-        self.view = view
-
-    def _repr_html_(self) -> str:
-        from selfcorrect.drawing.html import still
-
-        return still(self.view)
 
 
 def _find(at: str | int, history: History) -> str:

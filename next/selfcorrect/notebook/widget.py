@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 OFTEN = 0.1
 """Seconds between two pictures of a run that goes on."""
+PLAIN = ("step", "run", "pause", "back", "restart")
+"""Commands without a value."""
 
 
 def display_cell(stepper: "Stepper") -> None:
@@ -30,17 +32,18 @@ def display_cell(stepper: "Stepper") -> None:
 
     The copy hides where the cell lives. Without anywidget it is all that is shown.
     """
-    shown: Any = import_module("IPython.display")
-    name = f"selfcorrect-copy-{uuid4().hex[:8]}"
+    screen: Any = import_module("IPython.display")
+    name, view = f"selfcorrect-copy-{uuid4().hex[:8]}", stepper.view()
 
     def copy(view: View) -> Any:
-        return shown.HTML(f'<div class="{name}">{still(view)}</div>')
+        return screen.HTML(f'<div class="{name}">{still(view)}</div>')
 
-    view = stepper.view()
     widget = _widget(copy=name, svg=draw(view["picture"]), view=_shown(stepper, view))
-    if widget is not None:
-        shown.display(widget)
-    handle = shown.display(copy(view), display_id=True)
+    if widget is None:
+        screen.display(copy(view))
+        return
+    screen.display(widget)
+    handle = screen.display(copy(view), display_id=True)
     last, turn = 0.0, Lock()
 
     def paint(problem: str = "") -> None:
@@ -54,18 +57,40 @@ def display_cell(stepper: "Stepper") -> None:
         if not is_running and handle is not None:
             handle.update(copy(view))
 
-    def take(_: Any, message: Any, __: Any) -> None:
-        if isinstance(message, Mapping):
-            Thread(target=copy_context().run, args=(work, message), daemon=True).start()
-
-    def work(message: Mapping[str, Any]) -> None:
+    def obey(message: Mapping[str, Any]) -> None:
         # Whoever presses a key thrice wants three steps; only Pause waits for nobody.
         with nullcontext() if message.get("act") == "pause" else turn:
-            _obey(stepper, message, widget.send, paint)
+            try:
+                _do(stepper, message, widget.send)
+            except SelfCorrectError as error:
+                paint(release(text_of(error)))
+            except Exception as error:  # a thread has nobody else to tell
+                paint(release(f"{type(error).__name__}: {text_of(error)}"))
 
-    if widget is not None:
-        stepper.listen(paint)
-        widget.on_msg(take)
+    def take(_: Any, message: Any, __: Any) -> None:
+        Thread(target=copy_context().run, args=(obey, message), daemon=True).start()
+
+    stepper.listen(paint)
+    widget.on_msg(take)
+
+
+def _widget(**values: Any) -> Any:
+    try:
+        import anywidget
+        import traitlets
+    except ModuleNotFoundError:
+        return None
+
+    class StepperWidget(anywidget.AnyWidget):
+        """What the module in the page reads."""
+
+        _esm = static("paint.js") + (files(__package__) / "static" / "widget.js").read_text("utf-8")
+        _css = static("style.css")
+        copy = traitlets.Unicode().tag(sync=True)
+        svg = traitlets.Unicode().tag(sync=True)
+        view = traitlets.Dict().tag(sync=True)
+
+    return StepperWidget(**values)
 
 
 def _shown(stepper: "Stepper", view: View) -> dict[str, Any]:
@@ -79,42 +104,51 @@ def _shown(stepper: "Stepper", view: View) -> dict[str, Any]:
 def _args(stepper: "Stepper") -> str:
     """Return the arguments that an edit begins with; empty where they may not be shown whole."""
     current = loop_of(stepper.graph) and stepper.values.get("current")
-    text = json.dumps(
-        (current or {}).get("args") or {}, ensure_ascii=False, indent=1, default=text_of
-    )
+    args = (current or {}).get("args") or {}
+    text = json.dumps(args, ensure_ascii=False, indent=1, default=text_of)
     return text if current and release(text, 10_000) == text else ""
 
 
-def _obey(
-    stepper: "Stepper",
-    message: Mapping[str, Any],
-    send: Callable[[Any], None],
-    paint: Callable[[str], None],
-) -> None:
-    """Do what was pressed; what is wrong with it is shown, and never raised."""
-    try:
-        if message["act"] == "export":
-            send(_export(stepper, str(message["value"])))
-        else:
-            _COMMANDS[message["act"]](stepper, message)
-    except SelfCorrectError as error:
-        paint(release(text_of(error)))
-    except Exception as error:  # a thread has nobody else to tell
-        paint(release(f"{type(error).__name__}: {text_of(error)}"))
+def _do(stepper: "Stepper", message: Mapping[str, Any], send: Callable[[Any], None]) -> None:
+    """Do what was pressed."""
+    values, value = message.get("values") or {}, message.get("value")
+    match message["act"]:
+        case act if act in PLAIN:
+            getattr(stepper, act)()
+        case "goto":
+            stepper.goto(message["id"])
+        case "break":
+            _break(stepper, message.get("node"))
+        case "edit":
+            stepper.edit(_edit(values))
+        case "answer":
+            _answer(stepper, _value(values["answer"]))
+        case "choose":
+            _answer(stepper, {"action": "choose", "choice": value})
+        case "decide":
+            _answer(stepper, value)
+        case "export":
+            export = getattr(stepper, f"to_{value}")
+            kind = {"html": "text/html", "svg": "image/svg+xml"}.get(str(value), "text/plain")
+            send({"name": f"run.{value}", "mime": kind, "text": export()})
 
 
-def _edit(stepper: "Stepper", message: Mapping[str, Any]) -> None:
-    written = {name: text for name, text in message["values"].items() if text.strip()}
-    edit = {**_json("values", written.pop("values", "{}"))}
-    for name in ("args", "options"):
-        if name in written:
-            edit[name] = _json(name, written[name])
-    if "strategy" in written:
-        edit["strategy"] = written["strategy"].strip()
-    stepper.edit(edit)
+def _break(stepper: "Stepper", name: str | None) -> None:
+    """Set or take a breakpoint; without a name, in front of what is next."""
+    for node in stepper.view()["picture"]["nodes"]:
+        if node["id"] == name or (name is None and node["mark"] == "next"):
+            (stepper.clear if node["is_breakpoint"] else stepper.break_at)(node["id"])
 
 
-def _json(name: str, text: str) -> Any:
+def _edit(values: Mapping[str, str]) -> dict[str, Any]:
+    """Return what was written into the form, as `Stepper.edit` takes it."""
+    written = {name: text.strip() for name, text in values.items() if text.strip()}
+    read = {name: _object(name, text) for name, text in written.items() if name != "strategy"}
+    edit = {**read.pop("values", {}), **read}
+    return edit | {name: text for name, text in written.items() if name == "strategy"}
+
+
+def _object(name: str, text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as error:
@@ -136,55 +170,3 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _break(stepper: "Stepper", node: Any) -> None:
-    for name in [node] if node else stepper.next:
-        (stepper.clear if name in stepper.breakpoints else stepper.break_at)(name)
-
-
-_COMMANDS: Mapping[str, Callable[["Stepper", Mapping[str, Any]], Any]] = {
-    "step": lambda stepper, _: stepper.step(),
-    "run": lambda stepper, _: stepper.run(),
-    "pause": lambda stepper, _: stepper.pause(),
-    "back": lambda stepper, _: stepper.back(),
-    "restart": lambda stepper, _: stepper.restart(),
-    "goto": lambda stepper, message: stepper.goto(message["id"]),
-    "break": lambda stepper, message: _break(stepper, message.get("node")),
-    "edit": _edit,
-    "answer": lambda stepper, message: _answer(stepper, _value(message["values"]["answer"])),
-    "choose": lambda stepper, message: _answer(
-        stepper, {"action": "choose", "choice": int(message["value"])}
-    ),
-    "decide": lambda stepper, message: _answer(stepper, message["value"]),
-}
-
-
-def _export(stepper: "Stepper", form: str) -> dict[str, str]:
-    texts = {
-        "html": ("text/html", stepper.to_html),
-        "svg": ("image/svg+xml", stepper.to_svg),
-        "json": ("application/json", stepper.to_json),
-        "mermaid": ("text/plain", stepper.to_mermaid),
-    }
-    mime, text = texts[form]
-    return {"name": f"run.{form}", "mime": mime, "text": text()}
-
-
-def _widget(**values: Any) -> Any:
-    try:
-        import anywidget
-        import traitlets
-    except ModuleNotFoundError:
-        return None
-
-    class StepperWidget(anywidget.AnyWidget):
-        """What the module in the page reads."""
-
-        _esm = static("paint.js") + (files(__package__) / "static" / "widget.js").read_text("utf-8")
-        _css = static("style.css")
-        copy = traitlets.Unicode().tag(sync=True)
-        svg = traitlets.Unicode().tag(sync=True)
-        view = traitlets.Dict().tag(sync=True)
-
-    return StepperWidget(**values)
