@@ -66,7 +66,7 @@ class DrawnGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """Draws itself in notebooks; LangGraph's own picture needs a service on the network."""
 
     def _repr_mimebundle_(self, **_: Any) -> JsonDict:
-        from selfcorrect.notebook.show import show
+        from selfcorrect.notebook.outputs import show
 
         return show(self).bundle
 

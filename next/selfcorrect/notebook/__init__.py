@@ -5,4 +5,4 @@ Names are loaded when they are first used.
 
 from selfcorrect.lazy import load_names
 
-__all__, __getattr__ = load_names(__name__, {"show": "show trail", "stepper": "Stepper"})
+__all__, __getattr__ = load_names(__name__, {"outputs": "show trail", "stepper": "Stepper"})

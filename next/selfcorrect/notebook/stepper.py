@@ -25,7 +25,7 @@ from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
 from selfcorrect.graph import AGAIN
 from selfcorrect.notebook.edits import complete_edit, loop_of
 from selfcorrect.notebook.history import History, Point, id_of, read_history
-from selfcorrect.notebook.show import Shown
+from selfcorrect.notebook.outputs import Shown
 from selfcorrect.notebook.views import Sight, view_of
 from selfcorrect.text import release, text_of
 from selfcorrect.tools.run import check_sync
