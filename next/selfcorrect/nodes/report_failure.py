@@ -14,7 +14,7 @@ from selfcorrect.errors import (
 from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict
 from selfcorrect.state import CorrectionState, Update, seen
-from selfcorrect.text import redact_json
+from selfcorrect.text import redact_json, release
 from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     failure = report.to_json()
     # Whoever makes the proposed call needs it as it is.
     failure |= {name: redact_json(failure[name]) for name in _FOREIGN if name in failure}
+    failure["tool"] = report.tool and release(report.tool)
     return {"outcome": "reported", "failure": failure, "note": note}
 
 

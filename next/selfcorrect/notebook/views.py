@@ -15,7 +15,7 @@ from selfcorrect.drawing.view import VERSION, Detail, Moment, Picture, Status, V
 from selfcorrect.model import JsonDict, frozen
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.notebook.history import History, Point, state_of
-from selfcorrect.text import quote, release, text_of
+from selfcorrect.text import quote, redact_json, release, text_of
 
 _MOST = 2_000
 _SENTENCES: Mapping[str, str] = {
@@ -89,7 +89,7 @@ def view_of(sight: Sight) -> View:
         "picture": _picture(sight),
         "timeline": [*_moments(sight)],
         "detail": _detail(sight),
-        "state": {_shown(text_of(key)): quote(item, _MOST) for key, item in state.items()},
+        "state": {_shown(text_of(k)): quote(redact_json(v), _MOST) for k, v in state.items()},
         "question": _question(now) if status == "waiting" else None,
         "outcome": outcome_of(state) if loop else {},
         "changes": [*chain.from_iterable(map(_changes, sight.head.path))],
