@@ -4,7 +4,7 @@ import asyncio
 from threading import Event
 
 import pytest
-from kit import DATE, INTEGER, TEXT, Answered, Tool, nodes, run, with_rules
+from kit import DATE, INTEGER, TEXT, Answered, Tool, nodes, run, table, with_rules
 from langchain_core.messages import AIMessage
 
 from selfcorrect import (
@@ -61,13 +61,7 @@ def test_a_repaired_call_takes_every_node_once():
 
 
 # Which values and names are repaired, and which are not, stands in `data/values.txt` and the like.
-REPAIRS = [
-    ({"q": INTEGER}, {"q": "5"}, {"q": 5}),
-    ({"passenger": TEXT}, {"pasenger": "ann"}, {"passenger": "ann"}),
-    ({"q": INTEGER, "d": DATE}, {"q": "2", "d": "26 October 2026"}, {"q": 2, "d": "2026-10-26"}),
-    ({"q": {**INTEGER, "maximum": 50}}, {"q": 500}, {"q": 50}),
-    ({"q": {**INTEGER, "minimum": 1}}, {"q": 0}, {"q": 1}),
-]
+REPAIRS = table("loop.txt", "repairs")
 
 
 @pytest.mark.parametrize(("schema", "args", "want"), REPAIRS)
@@ -77,15 +71,7 @@ def test_rules_repair_without_a_model(schema, args, want):
     assert tool.ran == [want]
 
 
-REFUSED = [
-    ({"q": INTEGER}, {"q": 2.5}),
-    ({"q": INTEGER}, {"q": "many"}),
-    ({"q": INTEGER}, {"q": "9" * 400}),
-    ({"q": DATE}, {"q": "03/04/2026"}),
-    ({"q": {**INTEGER, "maximum": 50}}, {"q": 500}),
-    ({"q": INTEGER}, {"q": 1, "unless approved by ann": ""}),
-    ({"to": TEXT, "amount": INTEGER}, {"to": "ann", "refund": {"amount": 5}}),
-]
+REFUSED = table("loop.txt", "refused")
 
 
 @pytest.mark.parametrize(("schema", "args"), REFUSED)

@@ -136,50 +136,7 @@ def invoke(bed, open_mark="<", close_mark="</"):
     )
 
 
-FORMS = {
-    "plain": MOW,
-    "fence": f"```json\n{MOW}\n```",
-    "encoded": json.dumps(json.dumps(MOW)),
-    "Python in a fence": "```python\n[mow(bed='roses')]\n```",
-    "texts of Python": """["mow(bed='roses')"]""",
-    "texts of Python, the same quotes inside": "['mow(bed='roses')']",
-    "texts of Python, a quote lost": '[\'mow(bed="roses")]',
-    "texts of Python, quotes left out": "['mow(bed=roses)']",
-    "texts of Python in an object": """{"tools_call": ["mow(bed='roses')"]}""",
-    "Python in a set": """[{'mow(bed="roses")'}]""",
-    "a turn that the model plays": f"{MOW}\n### Instruction:\nNow `mow(bed='tulips')`, please.",
-    "Hermes": f"<tool_call>\n{MOW}\n</tool_call>",
-    "Python in Hermes": "<tool_call>mow(bed='roses')</tool_call>",
-    "Mistral": f"[TOOL_CALLS] [{MOW}]",
-    "Mistral 3": f"[TOOL_CALLS]mow[CALL_ID]c1[ARGS]{OBJECT}",
-    "Llama": f"<|python_tag|>{MOW}<|eom_id|>",
-    "Llama 3": f"<function=mow>{OBJECT}</function>",
-    "Qwen": "<tool_call>\n<function=mow>\n<parameter=bed>\nroses\n</parameter>\n</function>\n"
-    "</tool_call>",
-    "Anthropic": f"<function_calls>\n{invoke('roses')}\n</function_calls>",
-    "MiniMax": f"<minimax:tool_call>\n{invoke('roses')}\n</minimax:tool_call>",
-    "DSML": f"<{D}tool_calls>\n{invoke('roses', f'<{D}', f'</{D}')}\n</{D}tool_calls>",
-    "DSML, bars of ASCII": f"<|DSML|tool_calls\n{invoke('roses', '<|DSML|', '</|DSML|')}\n",
-    "DeepSeek": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>mow\n```json\n"
-    f"{OBJECT}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
-    "DeepSeek 3.1": f"<｜tool▁call▁begin｜>mow<｜tool▁sep｜>{OBJECT}<｜tool▁call▁end｜>",
-    "GLM": "<tool_call>mow\n<arg_key>bed</arg_key>\n<arg_value>roses</arg_value>\n</tool_call>",
-    "GLM, a tag lost": "<tool_call>mow<arg_key>bed</arg_key>roses</arg_value></tool_call>",
-    "GLM, older": f"mow\n{OBJECT}",
-    "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.mow:0"
-    f"<|tool_call_argument_begin|>{OBJECT}<|tool_call_end|><|tool_calls_section_end|>",
-    "harmony": "<|channel|>analysis<|message|>Mow?<|end|><|start|>assistant<|channel|>commentary "
-    f"to=functions.mow <|constrain|>json<|message|>{OBJECT}<|call|>",
-    "Gemma": "<start_function_call>call:mow{bed:<escape>roses<escape>}<end_function_call>",
-    "Gemma 4": f"<|tool_call>call:mow{{bed:{Q}roses{Q}}}<tool_call|>",
-    "ReAct": f"Thought: it is high\nAction: mow\nAction Input: {OBJECT}\nObservation:",
-    "elements": "<mow><bed>roses</bed></mow>",
-    "a record": f"<tool_use><name>mow</name><arguments>{OBJECT}</arguments></tool_use>",
-    "a name before an object": f"mow{OBJECT}",
-    "thinking": f"<think>water(bed='roses')?</think>\n{MOW}",
-    "thinking that the host opened": f"water()? no\n</think>\n{MOW}",
-    "Markdown": r"mow(be\_d='roses')",
-}
+FORMS = dict(table("reading.txt", "forms"))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -239,15 +196,7 @@ def test_words_around_a_call(text, around, edge):
 
 @pytest.mark.parametrize(
     ("around", "edge", "policy", "reads", "acts"),
-    [
-        ("", True, "whole", True, True),
-        ("", True, "edge", True, True),
-        ("", True, "off", False, False),
-        ("Do not call", True, "whole", True, False),
-        ("Do not call", True, "edge", True, True),
-        ("Do not call", True, "off", False, False),
-        ("Example:", False, "edge", False, False),
-    ],
+    table("reading.txt", "who"),
 )
 def test_who_may_be_called_from_a_text(around, edge, policy, reads, acts):
     chosen = Chosen((), around, edge)

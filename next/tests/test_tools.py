@@ -21,6 +21,7 @@ from uuid import UUID
 
 import pytest
 from hypothesis import given, strategies as st
+from kit import table
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolArg, StructuredTool, ToolException, tool
 from pydantic import AfterValidator, BaseModel, Field, RootModel
@@ -710,21 +711,7 @@ def test_json_stays_as_it_is(value):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [
-        ({"isError": True, "content": [{"type": "text", "text": "no seat"}]}, "no seat"),
-        ({"error": "no seat"}, "no seat"),
-        ({"error": {"code": 4, "message": "no seat"}}, "no seat"),
-        ({"error": {"code": 4}}, "{'code': 4}"),
-        ({"status": "error", "message": "no seat"}, "no seat"),
-        ({"status_code": 500, "detail": "down"}, "down"),
-        ({"error": None}, None),
-        ({"error": ""}, None),
-        ({"isError": False}, None),
-        ({"status_code": 200}, None),
-        ({"status": "ok", "text": "error: none"}, None),
-        ("error: no seat", None),
-        ([{"error": "x"}], None),
-    ],
+    table("error_values.txt", "values"),
 )
 def test_an_error_value_is_told_by_its_structure(value, text):
     assert error_in(value) == text
