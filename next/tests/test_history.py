@@ -195,7 +195,7 @@ class LangChain:
             elif kind == "answer":
                 yield ToolMessage(rest[2], tool_call_id=rest[0])
             else:
-                yield HumanMessage(rest[0])
+                yield HumanMessage([{"type": "text", "text": rest[0]}])
 
     @staticmethod
     def rows(messages):
