@@ -193,25 +193,6 @@ def test_a_repaired_call_reaches_the_tool_under_its_right_name(is_async):
     ]
 
 
-def test_a_failure_is_told_with_its_report():
-    fail, _ = failing(LookupError("no such order"))
-    (answer,) = answers(play(make([tool_call("fail"), "done"], [fail])))
-    assert answer.status == "error"
-    assert "no such order" in answer.text
-    assert answer.artifact["for_model"] == answer.text
-    assert answer.name == "fail"
-
-
-def test_an_error_value_is_a_failure():
-    @reads
-    def report(q: int = 0) -> dict:
-        """Report."""
-        return {"error": "no such order"}
-
-    (answer,) = answers(play(make([tool_call("report"), "done"], [report])))
-    assert (answer.status, answer.artifact["attempts"][0]["number"]) == ("error", 1)
-
-
 def test_a_run_does_not_end_silently_on_a_malformed_call():
     model = ScriptedModel([calls(("search", "??")), "done"])
     out = play(make(model, [search]))
@@ -491,15 +472,6 @@ def test_the_model_is_asked_with_a_valid_thread_and_the_stored_one_stays(is_asyn
     assert model.prompts[0][-1].text.encode()
 
 
-def test_a_repaired_call_stands_in_the_thread_as_it_was_made():
-    records = []
-    script = [tool_call("Search", "c1", Q="8"), "done"]
-    out = play(make(script, [search], on_trail=records.append))
-    assert out[1].tool_calls[0]["args"] == {"q": 8}
-    assert out[1].tool_calls[0]["name"] == "search"
-    assert records[0]["call"] == {"name": "Search", "args": {"Q": "8"}}
-
-
 READ = {
     "JSON": (CALL, ""),
     "a tag": (TAG, ""),
@@ -572,12 +544,6 @@ def test_a_text_that_is_no_call_ends_the_run(name):
     model = ScriptedModel([*before, text, "never"])
     assert play(make(model, [pay]))[-1].text == text
     assert len(ran) == len(before)
-
-
-@pytest.mark.parametrize("reason", ["content_filter", "refusal"])
-def test_a_filtered_text_is_no_call(reason):
-    filtered = AIMessage(TAG, response_metadata={"finish_reason": reason})
-    assert texts(play(make([filtered, "never"], [search]))) == []
 
 
 class Choose(AgentMiddleware):
@@ -872,34 +838,6 @@ def test_an_error_that_a_tool_handles_itself_is_a_failure(is_async):
     (answer,) = answers(play(make([tool_call("refuse", q=1), "done"], [refuse]), is_async))
     assert answer.artifact["reason"] == "refused"
     assert "not today" in answer.text
-
-
-def test_other_middleware_stands_before_and_behind():
-    seen = []
-
-    class Notes(AgentMiddleware):
-        def __init__(self, label):
-            super().__init__()
-            self.label = label
-
-        @property
-        def name(self):
-            return f"notes-{self.label}"
-
-        def wrap_tool_call(self, request, handler):
-            seen.append((self.label, request.tool_call["name"], dict(request.tool_call["args"])))
-            return handler(request)
-
-        def before_model(self, state, runtime):
-            return None
-
-        def after_model(self, state, runtime):
-            return None
-
-    script = [tool_call("serach", q="1"), AIMessage(""), "done"]
-    out = play(make(script, [search], before=[Notes("before")], behind=[Notes("behind")]))
-    assert seen == [("before", "search", {"q": 1}), ("behind", "search", {"q": 1})]
-    assert out[-1].text == "done"
 
 
 @both

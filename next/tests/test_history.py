@@ -364,6 +364,7 @@ def test_an_agent_makes_no_call_that_a_provider_withholds():
         for ends in (
             {"response_metadata": {"finish_reason": "content_filter"}},
             {"response_metadata": {"finish_reason": "SAFETY"}},
+            {"response_metadata": {"finish_reason": "refusal"}},
             {"additional_kwargs": {"refusal": "I cannot"}},
         )
     ]

@@ -18,27 +18,9 @@ GOOD = {"name": "plant", "args": {"flower": "rose", "rows": 2}}
 @pytest.mark.parametrize(
     ("given", "outcome", "args"),
     [
-        (GOOD, "valid", [GOOD["args"]]),
-        ({"name": "plant", "args": {"flower": "rose", "rows": "2"}}, "repaired", [GOOD["args"]]),
-        ("plant(flower='rose', rows=2)", "repaired", [GOOD["args"]]),
-        (
-            GOOD | {"args": '```json\n{"flower": "rose", "rows": 2}\n```'},
-            "repaired",
-            [GOOD["args"]],
-        ),
-        (GOOD | {"args": '```json\n{"flower": "rose"}\n``` if it rains'}, "ask", []),
-        (
-            "[plant(flower='rose'), plant('tulip')]",
-            "repaired",
-            [{"flower": "rose"}, {"flower": "tulip"}],
-        ),
-        ("[plant(flower='rose'), plant()]", "ask", []),
-        ([GOOD, {"name": "plant", "args": {}}], "ask", [GOOD["args"]]),
-        ([], "valid", []),
-        ("Shall I plant roses?", "failed", []),
+        *table("mender.txt", "ready"),
         ("x" * 2_000_000, "failed", []),
         ({"name": "plant", "args": "x" * 2_000_000}, "ask", []),
-        ({}, "ask", []),
     ],
 )
 def test_only_what_may_run_is_ready(given, outcome, args):

@@ -9,7 +9,6 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
     HumanInTheLoopMiddleware,
-    ToolCallLimitMiddleware,
 )
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -85,17 +84,6 @@ def test_a_person_is_asked_about_the_call_that_runs(name, order):
     assert done == []
     agent.invoke(APPROVE, THREAD)
     assert done == [("ann", 5)]
-
-
-@orders
-@pytest.mark.parametrize("name", WRITTEN)
-def test_a_limit_counts_the_call_that_runs(name, order):
-    pay, done = payer()
-    limit = ToolCallLimitMiddleware(tool_name="pay", run_limit=1, exit_behavior="continue")
-    before = tool_call("pay", "c0", to="bob", amount=1)
-    middleware = [limit, SelfCorrection()][::order]
-    ask(agent_of([before, WRITTEN[name], "done"], [pay], middleware))
-    assert done == [("bob", 1)]
 
 
 class Guard(AgentMiddleware):

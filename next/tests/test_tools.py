@@ -81,17 +81,6 @@ def test_arguments_reach_the_function_as_what_it_annotates():
     assert value == ["LHR", date(2026, 10, 26), Person(age=3), Cabin.ECONOMY, 1, "veg"]
 
 
-def test_a_tool_says_whether_arguments_are_valid_and_what_is_wrong():
-    def book(seats: int) -> str:
-        """Book seats."""
-        return str(seats)
-
-    spec = ToolSpec.from_function(book)
-    for args, is_valid in (({"seats": 2}, True), ({"seats": "2"}, False), ({}, False)):
-        assert spec.is_valid(args) is is_valid
-        assert (spec.findings(args) == []) is is_valid
-
-
 def test_arguments_that_only_the_function_refuses_are_not_done():
     def even(value):
         if value % 2:
