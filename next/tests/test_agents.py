@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pytest
-from kit import Answered
+from kit import Answered, table
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
 from langchain.tools import InjectedState, ToolRuntime
@@ -472,19 +472,9 @@ def test_the_model_is_asked_with_a_valid_thread_and_the_stored_one_stays(is_asyn
     assert model.prompts[0][-1].text.encode()
 
 
-READ = {
-    "JSON": (CALL, ""),
-    "a tag": (TAG, ""),
-    "Python": ("search(q=7)", ""),
-    "by position": ("search('7')", ""),
-    "words around a tool that reads": (f"I will look it up.\n{TAG}", "I will look it up."),
-}
-
-
 @both
-@pytest.mark.parametrize("name", READ)
-def test_a_call_that_is_written_as_text_is_made(is_async, name):
-    text, rest = READ[name]
+@pytest.mark.parametrize(("name", "text", "rest"), table("written.txt", "read"))
+def test_a_call_that_is_written_as_text_is_made(is_async, name, text, rest):
     out = play(make([text, "done"], [search]), is_async)
     assert (texts(out), out[-1].text, out[1].text) == (["got 7"], "done", rest)
     assert out[1].tool_calls[0]["args"] == {"q": 7}
@@ -497,51 +487,28 @@ def test_a_text_holds_several_calls_and_thoughts_of_the_model_stay():
     assert out[1].content == blocks[:1]
 
 
-TWICE = {
-    "tags": PAYS + PAYS,
-    "Python": "[pay(q=7), pay(q=7)]",
-    "JSON": '[{"name": "pay", "arguments": {"q": 7}}, {"name": "pay", "arguments": {"q": 7}}]',
-}
-
-
 @both
-@pytest.mark.parametrize("name", TWICE)
-def test_two_equal_calls_in_one_text_are_two_calls(is_async, name):
+@pytest.mark.parametrize(("name", "text"), table("written.txt", "twice"))
+def test_two_equal_calls_in_one_text_are_two_calls(is_async, name, text):
     pay, ran = payer()
-    out = play(make([TWICE[name], "done"], [pay]), is_async)
+    out = play(make([text, "done"], [pay]), is_async)
     assert (len(ran), len(answers(out))) == (2, 2)
 
 
-NOT_READ = {
-    "words around a tool that acts": f"I will pay.\n{PAYS}",
-    "markup that cannot be read": '<tool_call>{"name": "pay", "arguments": {"q": 7, </tool_call>',
-}
-
-
-@pytest.mark.parametrize("name", NOT_READ)
-def test_a_call_that_was_not_read_is_told_once(name):
+@pytest.mark.parametrize(("name", "text"), table("written.txt", "not read"))
+def test_a_call_that_was_not_read_is_told_once(name, text):
     pay, ran = payer()
-    model = ScriptedModel([NOT_READ[name], NOT_READ[name], "never"])
+    model = ScriptedModel([text, text, "never"])
     out = play(make(model, [pay]))
     assert (len(model.prompts), ran) == (2, [])
     assert "`pay`" in model.prompts[1][-1].text or '"pay"' in model.prompts[1][-1].text
-    assert out[-1].text == NOT_READ[name]
+    assert out[-1].text == text
 
 
-ENDS = {
-    "an account of what was done": ([tool_call("pay", q=7)], f"I have paid:\n{PAYS}"),
-    "a repeated call": ([tool_call("pay", q="7")], PAYS),
-    "an inline mention": ([], f"One can write {PAYS} to pay, but not today."),
-    "no tool is named": ([], '<tool_call>{"name": "other"}</tool_call>'),
-    "JSON that is no call": ([], '{"price": 7, "note": "pay"}'),
-}
-
-
-@pytest.mark.parametrize("name", ENDS)
-def test_a_text_that_is_no_call_ends_the_run(name):
-    before, text = ENDS[name]
+@pytest.mark.parametrize(("name", "before", "text"), table("written.txt", "ends"))
+def test_a_text_that_is_no_call_ends_the_run(name, before, text):
     pay, ran = payer()
-    model = ScriptedModel([*before, text, "never"])
+    model = ScriptedModel([*(tool_call("pay", **each) for each in before), text, "never"])
     assert play(make(model, [pay]))[-1].text == text
     assert len(ran) == len(before)
 
