@@ -1,6 +1,7 @@
 """What a text is read as: values, calls in every form, the words around them, refusals."""
 
 import json
+from itertools import permutations
 
 import pytest
 from kit import table
@@ -61,15 +62,8 @@ def test_calls_in_python(text, calls):
     assert end == len(text)
 
 
-@pytest.mark.parametrize(
-    "inside",
-    [
-        *("*beds", "**beds", "a=1+1", "a=2**9", "a=b.c", "a=g(1)", "a=[x for x in y]", "a=1, 2"),
-        *("a=1, a=2", "a=lambda: 1", "a=f'x'", "a==1", "a=not b", "a='x' * 3", "a=b[0]", "a=1"),
-    ],
-)
-def test_only_literals_are_read(inside):
-    text = f"mow({inside})" if inside != "a=1" else "mow(a=1"
+@pytest.mark.parametrize("text", table("reading.txt", "no literals"))
+def test_only_literals_are_read(text):
     with pytest.raises(JsonTextError):
         read_python_calls(text, 0)
     assert isinstance(read_text(text, is_tool), Unreadable)
@@ -173,14 +167,7 @@ def test_a_call_that_cannot_be_read_is_no_missing_call(text):
     assert found.name == ("" if text[0] == "x" else "list_beds" if "list" in text else "mow")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "Done.", "I can mow(roses + tulips) later.", "print(1) shows one", "{x} [1] (a)"),
-        *(f"<think>{MOW}", f"<think>{MOW}</think>", '{"temperature": 5}', "<swim>now</swim> it is"),
-        *("<tool_call>swim", '{"name": "ann", "age": 5}', '["mow", "water"]'),
-    ],
-)
+@pytest.mark.parametrize("text", table("reading.txt", "no call"))
 def test_a_text_without_a_call(text):
     assert read_text(text, is_tool) == NoCall()
 
@@ -223,29 +210,13 @@ def test_a_call_that_was_complete_is_read_behind_the_limit_of_tokens():
     assert isinstance(read_text(MOW, is_tool, "length"), Chosen)
 
 
-ELEMENTS = {
-    "Qwen": ("<function=mow>", "<parameter={}>{}</parameter>", "</function>"),
-    "Anthropic": ('<invoke name="mow">', '<parameter name="{}">{}</parameter>', "</invoke>"),
-    "DSML": (f'<{D}invoke name="mow">', f'<{D}parameter name="{{}}">{{}}</{D}parameter>',
-             f"</{D}invoke>"),
-    "GLM": ("<tool_call>mow", "<arg_key>{}</arg_key>\n<arg_value>{}</arg_value>", "</tool_call>"),
-    "elements": ("<mow>", "<{0}>{1}</{0}>", "</mow>"),
-    "elements in a function": ("<function=mow>", "<{0}>{1}</{0}>", "</function>"),
-}  # fmt: skip
+ELEMENTS = {form: parts for form, *parts in table("reading.txt", "elements")}
 LAYOUTS = {"inline": ("", ""), "lines": ("\n", "\n"), "CRLF": ("\r\n", "\r\n")}
-OWN = {
-    "Qwen": ("parameter", "function"),
-    "Anthropic": ("parameter", "invoke"),
-    "DSML": (f"{D}parameter", f"{D}invoke"),
-    "GLM": ("arg_value", "arg_key"),
-    "elements": ("say", "mow"),
-    "elements in a function": ("say", "function"),
-}
 
 
 def in_elements(form, layout, **arguments):
     """Return a call in the elements of a form."""
-    opening, element, closing = ELEMENTS[form]
+    opening, element, closing, *_ = ELEMENTS[form]
     before, behind = LAYOUTS[layout]
     parts = [element.format(key, before + each + behind) for key, each in arguments.items()]
     return "\n".join([opening, *parts, closing])
@@ -262,16 +233,8 @@ def arguments_of(text):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("form", OWN)
-@pytest.mark.parametrize(
-    "value",
-    [
-        *("", " ", "\t", "  x  ", "\tx\t", "x\n", "\nx", "a\n\nb", "\r", "x\r", "a\r\nb"),
-        *("<", "</", "<b>", "</b>", "a < b > c", "<parameter", "</>", "&lt;", "```\nx\n```"),
-        *("ends with </tool_calls>", "<think>no</think>", "{'a': 1}", "<tool>mow()</tool>"),
-        '<tool_use>{"name": "mow", "arguments": {}}</tool_use>',
-    ],
-)
+@pytest.mark.parametrize("form", ELEMENTS)
+@pytest.mark.parametrize("value", table("reading.txt", "whole"))
 def test_every_character_of_a_value_is_read(form, layout, value):
     for arguments in ({"say": value}, {"say": value, "to": "ann"}, {"to": "ann", "say": value}):
         is_half = value.startswith("\n") != value.endswith("\n")
@@ -301,21 +264,22 @@ def test_a_value_that_is_marked_as_text_has_no_layout():
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("form", "other"), [(a, b) for a in OWN for b in OWN if a != b])
+@pytest.mark.parametrize(("form", "other"), [*permutations(ELEMENTS, 2)])
 def test_a_tag_of_another_form_is_content(form, other, layout):
-    for tag in {*OWN[other]} - {*OWN[form]}:
+    own = ELEMENTS[form][3:]
+    for tag in {*ELEMENTS[other][3:]} - {*own}:
         for value in (f"</{tag}>", f"<{tag}>", f"a <{tag} b=1> c </{tag}> d", f"</{tag}>\n<{tag}>"):
             arguments = {"to": "ann", "say": value}
             assert arguments_of(in_elements(form, layout, **arguments)) == arguments
     value = in_elements(other, layout, bed="roses")
-    if not any(f"<{tag}" in value or f"</{tag}" in value for tag in OWN[form]):
+    if not any(f"<{tag}" in value or f"</{tag}" in value for tag in own):
         assert arguments_of(in_elements(form, layout, say=value)) == {"say": value}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("form", OWN)
+@pytest.mark.parametrize("form", ELEMENTS)
 def test_a_tag_of_the_own_form_is_refused_and_named(form, layout):
-    element, call = OWN[form]
+    *_, element, call = ELEMENTS[form]
     for tag in (f"</{element}>", f"<{element}>", f"<{call}>"):
         for value in (tag, f"a {tag} b", f"a {tag}"):
             for more in ({}, {"to": "ann"}):
@@ -324,7 +288,7 @@ def test_a_tag_of_the_own_form_is_refused_and_named(form, layout):
                 assert why.endswith("send the call as JSON, or the value without the tag")
 
 
-@pytest.mark.parametrize("form", OWN)
+@pytest.mark.parametrize("form", ELEMENTS)
 @pytest.mark.parametrize(
     "inject",
     [
@@ -340,8 +304,8 @@ def test_a_tag_of_the_own_form_is_refused_and_named(form, layout):
 @pytest.mark.parametrize("layout", ["lines", "CRLF"])
 @pytest.mark.parametrize("beside", [{}, {"bed": "roses"}, {"to": "ann"}])
 def test_a_value_never_adds_an_argument_nor_ends_its_call(form, inject, layout, beside):
-    _, element, closing = ELEMENTS[form]
-    value = inject(element, closing).format(OWN[form][0])
+    _, element, closing, tag, _ = ELEMENTS[form]
+    value = inject(element, closing).format(tag)
     for arguments in ({**beside, "say": value}, {"say": value, **beside}):
         assert isinstance(arguments_of(in_elements(form, layout, **arguments)), str)
 
