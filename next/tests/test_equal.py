@@ -42,7 +42,6 @@ SCHEMA = {
     },
 }
 PLACE = Slot.of(SCHEMA)
-EUR = {"currency": "EUR"}
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -99,7 +98,7 @@ def test_a_doubt_has_a_scope_and_no_id():
     assert len({doubt_key(scope, same) for scope in ("t", "u", 7, "7", 0)}) == 5
 
 
-LONG, OTHER = "Dear Ann, here is the invoice", "Hello Ann! The invoice is attached"
+LONG = "Dear Ann, here is the invoice"
 THEMES = table("equal.txt", "themes")
 
 

@@ -1,14 +1,9 @@
 """What a ladder lists first is tried first, only for its own fault, and is named if it looked."""
 
 import pytest
-from kit import DATE, INTEGER, TEXT, Tool, run, table, with_rules
+from kit import DATE, INTEGER, Tool, run, table, with_rules
 
 from selfcorrect import ErrorRule
-
-TEXTS = {"type": "array", "items": TEXT}
-MIXED = {"type": ["integer", "string"], "enum": [5, "6"]}
-LISTED = {"enum": ["x", "y"]}
-NUMBERS = {"type": "array", "items": INTEGER}
 
 
 def rule(name, repair, match=None, words=None):

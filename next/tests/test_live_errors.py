@@ -127,7 +127,6 @@ class Order(BaseModel, extra="forbid"):
     tags: list[str] = []
 
 
-GOOD = {"name": "ann", "seats": 2}
 WRONG = table("live_errors.txt", "orders")  # fmt: skip
 
 

@@ -52,7 +52,6 @@ def test_each_call_of_a_message_is_repaired_by_itself():
     assert found.outcome == "ask"
 
 
-CODE = "plant(flower='rose')"
 NO_MESSAGES = dict(table("mender.txt", "no messages"))
 
 

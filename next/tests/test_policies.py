@@ -46,7 +46,6 @@ def test_the_bounds_of_likeness_are_options():
     assert short.fresh() is not short
 
 
-END = "Call a tool by its exact name."
 MESSAGES = table("policies.txt", "messages")
 
 

@@ -13,7 +13,6 @@ from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import read_python_calls
 
 TOOLS = {"mow", "water", "list_beds"}
-OBJECT = '{"bed": "roses"}'
 MOW = '{"name": "mow", "arguments": {"bed": "roses"}}'
 D = "｜DSML｜"
 Q = '<|"|>'
@@ -121,13 +120,6 @@ def test_the_keys_of_a_call_can_be_extended():
     value = {"verb": "mow", "args": {}}
     assert read_json_calls(value, is_tool, (), keys)[0].name == "mow"
     assert read_json_calls(value, is_tool) == ()
-
-
-def invoke(bed, open_mark="<", close_mark="</"):
-    return (
-        f'{open_mark}invoke name="mow">\n{open_mark}parameter name="bed" string="true">{bed}'
-        f"{close_mark}parameter>\n{close_mark}invoke>"
-    )
 
 
 FORMS = dict(table("reading.txt", "forms"))

@@ -130,9 +130,6 @@ def test_properties_are_resolved():
     assert {name: slot.view for name, slot in found.items()} == {"a": INTEGER, "b": {}}
 
 
-NULLABLE = {"anyOf": [INTEGER, NULL]}
-
-
 @pytest.mark.parametrize(
     ("schema", "kinds", "fits", "fits_not"),
     table("schemas.txt", "takes"),
