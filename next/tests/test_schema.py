@@ -37,8 +37,10 @@ def book(schema):
 
 @pytest.mark.parametrize(("schema", "args", "path", "code", "text"), CASES)
 def test_a_violation_is_one_finding(schema, args, path, code, text):
-    (found,) = book(schema).findings(args)
+    tool = book(schema)
+    (found,) = tool.findings(args)
     assert (found["paths"], found["code"], found["text"]) == ([path], code, text)
+    assert not tool.is_valid(args)
     assert found["types"] == ["InvalidArgs"]
 
 
