@@ -10,13 +10,14 @@ from selfcorrect.testing import VirtualTime, play
 INTEGER = {"type": "integer"}
 TEXT = {"type": "string"}
 DATE = {"type": "string", "format": "date"}
+DATA = Path(__file__).parent / "data"
 SECTION, COMMENT = re.compile(r"\[([a-z][^{}\"]*)\]"), re.compile("# [A-Z]")
 
 
 def sections(file):
     """Return the lines of a data file by section, without its comments."""
     found, rows = {}, []
-    for line in (Path(__file__).parent / "data" / file).read_text("utf-8").splitlines():
+    for line in (DATA / file).read_text("utf-8").splitlines():
         if named := SECTION.fullmatch(line):
             rows = found.setdefault(named[1], [])
         elif line and not COMMENT.match(line):

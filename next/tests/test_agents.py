@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pytest
-from kit import Answered
+from kit import Answered, table
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
 from langchain.tools import InjectedState, ToolRuntime
@@ -191,25 +191,6 @@ def test_a_repaired_call_reaches_the_tool_under_its_right_name(is_async):
         ("search", "got 7"),
         ("search", "got 8"),
     ]
-
-
-def test_a_failure_is_told_with_its_report():
-    fail, _ = failing(LookupError("no such order"))
-    (answer,) = answers(play(make([tool_call("fail"), "done"], [fail])))
-    assert answer.status == "error"
-    assert "no such order" in answer.text
-    assert answer.artifact["for_model"] == answer.text
-    assert answer.name == "fail"
-
-
-def test_an_error_value_is_a_failure():
-    @reads
-    def report(q: int = 0) -> dict:
-        """Report."""
-        return {"error": "no such order"}
-
-    (answer,) = answers(play(make([tool_call("report"), "done"], [report])))
-    assert (answer.status, answer.artifact["attempts"][0]["number"]) == ("error", 1)
 
 
 def test_a_run_does_not_end_silently_on_a_malformed_call():
@@ -491,28 +472,9 @@ def test_the_model_is_asked_with_a_valid_thread_and_the_stored_one_stays(is_asyn
     assert model.prompts[0][-1].text.encode()
 
 
-def test_a_repaired_call_stands_in_the_thread_as_it_was_made():
-    records = []
-    script = [tool_call("Search", "c1", Q="8"), "done"]
-    out = play(make(script, [search], on_trail=records.append))
-    assert out[1].tool_calls[0]["args"] == {"q": 8}
-    assert out[1].tool_calls[0]["name"] == "search"
-    assert records[0]["call"] == {"name": "Search", "args": {"Q": "8"}}
-
-
-READ = {
-    "JSON": (CALL, ""),
-    "a tag": (TAG, ""),
-    "Python": ("search(q=7)", ""),
-    "by position": ("search('7')", ""),
-    "words around a tool that reads": (f"I will look it up.\n{TAG}", "I will look it up."),
-}
-
-
 @both
-@pytest.mark.parametrize("name", READ)
-def test_a_call_that_is_written_as_text_is_made(is_async, name):
-    text, rest = READ[name]
+@pytest.mark.parametrize(("name", "text", "rest"), table("written.txt", "read"))
+def test_a_call_that_is_written_as_text_is_made(is_async, name, text, rest):
     out = play(make([text, "done"], [search]), is_async)
     assert (texts(out), out[-1].text, out[1].text) == (["got 7"], "done", rest)
     assert out[1].tool_calls[0]["args"] == {"q": 7}
@@ -525,59 +487,30 @@ def test_a_text_holds_several_calls_and_thoughts_of_the_model_stay():
     assert out[1].content == blocks[:1]
 
 
-TWICE = {
-    "tags": PAYS + PAYS,
-    "Python": "[pay(q=7), pay(q=7)]",
-    "JSON": '[{"name": "pay", "arguments": {"q": 7}}, {"name": "pay", "arguments": {"q": 7}}]',
-}
-
-
 @both
-@pytest.mark.parametrize("name", TWICE)
-def test_two_equal_calls_in_one_text_are_two_calls(is_async, name):
+@pytest.mark.parametrize(("name", "text"), table("written.txt", "twice"))
+def test_two_equal_calls_in_one_text_are_two_calls(is_async, name, text):
     pay, ran = payer()
-    out = play(make([TWICE[name], "done"], [pay]), is_async)
+    out = play(make([text, "done"], [pay]), is_async)
     assert (len(ran), len(answers(out))) == (2, 2)
 
 
-NOT_READ = {
-    "words around a tool that acts": f"I will pay.\n{PAYS}",
-    "markup that cannot be read": '<tool_call>{"name": "pay", "arguments": {"q": 7, </tool_call>',
-}
-
-
-@pytest.mark.parametrize("name", NOT_READ)
-def test_a_call_that_was_not_read_is_told_once(name):
+@pytest.mark.parametrize(("name", "text"), table("written.txt", "not read"))
+def test_a_call_that_was_not_read_is_told_once(name, text):
     pay, ran = payer()
-    model = ScriptedModel([NOT_READ[name], NOT_READ[name], "never"])
+    model = ScriptedModel([text, text, "never"])
     out = play(make(model, [pay]))
     assert (len(model.prompts), ran) == (2, [])
     assert "`pay`" in model.prompts[1][-1].text or '"pay"' in model.prompts[1][-1].text
-    assert out[-1].text == NOT_READ[name]
+    assert out[-1].text == text
 
 
-ENDS = {
-    "an account of what was done": ([tool_call("pay", q=7)], f"I have paid:\n{PAYS}"),
-    "a repeated call": ([tool_call("pay", q="7")], PAYS),
-    "an inline mention": ([], f"One can write {PAYS} to pay, but not today."),
-    "no tool is named": ([], '<tool_call>{"name": "other"}</tool_call>'),
-    "JSON that is no call": ([], '{"price": 7, "note": "pay"}'),
-}
-
-
-@pytest.mark.parametrize("name", ENDS)
-def test_a_text_that_is_no_call_ends_the_run(name):
-    before, text = ENDS[name]
+@pytest.mark.parametrize(("name", "before", "text"), table("written.txt", "ends"))
+def test_a_text_that_is_no_call_ends_the_run(name, before, text):
     pay, ran = payer()
-    model = ScriptedModel([*before, text, "never"])
+    model = ScriptedModel([*(tool_call("pay", **each) for each in before), text, "never"])
     assert play(make(model, [pay]))[-1].text == text
     assert len(ran) == len(before)
-
-
-@pytest.mark.parametrize("reason", ["content_filter", "refusal"])
-def test_a_filtered_text_is_no_call(reason):
-    filtered = AIMessage(TAG, response_metadata={"finish_reason": reason})
-    assert texts(play(make([filtered, "never"], [search]))) == []
 
 
 class Choose(AgentMiddleware):
@@ -872,34 +805,6 @@ def test_an_error_that_a_tool_handles_itself_is_a_failure(is_async):
     (answer,) = answers(play(make([tool_call("refuse", q=1), "done"], [refuse]), is_async))
     assert answer.artifact["reason"] == "refused"
     assert "not today" in answer.text
-
-
-def test_other_middleware_stands_before_and_behind():
-    seen = []
-
-    class Notes(AgentMiddleware):
-        def __init__(self, label):
-            super().__init__()
-            self.label = label
-
-        @property
-        def name(self):
-            return f"notes-{self.label}"
-
-        def wrap_tool_call(self, request, handler):
-            seen.append((self.label, request.tool_call["name"], dict(request.tool_call["args"])))
-            return handler(request)
-
-        def before_model(self, state, runtime):
-            return None
-
-        def after_model(self, state, runtime):
-            return None
-
-    script = [tool_call("serach", q="1"), AIMessage(""), "done"]
-    out = play(make(script, [search], before=[Notes("before")], behind=[Notes("behind")]))
-    assert seen == [("before", "search", {"q": 1}), ("behind", "search", {"q": 1})]
-    assert out[-1].text == "done"
 
 
 @both

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
+from kit import table
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool
@@ -27,49 +28,7 @@ QUESTIONS = {
     "a change that is not allowed": {**CALL, "seats": 12},
     "one more equal call": CALL,
 }
-ANSWERS = [
-    "approve",
-    "Approve",
-    " APPROVED. ",
-    "accept",
-    "reject",
-    "Reject",
-    " DENIED! ",
-    "decline",
-    "aprove",
-    "yes",
-    "Yes.",
-    "no",
-    "NO",
-    "cancel",
-    "ok",
-    True,
-    False,
-    {"type": "approve"},
-    {"type": "reject", "message": "not today"},
-    {"type": "edit", "edited_action": {"name": "mail", "args": CALL}},
-    {"type": "respond", "message": "sent by hand"},
-    {"type": "accept", "args": None},
-    [{"type": "ignore", "args": None}],
-    {"decisions": [{"type": "approve"}]},
-    {"decisions": [{"type": "reject"}]},
-    {"decisions": [{"type": "approve"}, {"type": "approve"}]},
-    {"action": "approve"},
-    {"action": "reject", "reason": "not today"},
-    {"action": "choose", "choice": 0},
-    {"action": "choose", "choice": 7},
-    {"action": "edit", "args": CALL},
-    {"action": "edit", "args": "all"},
-    {"action": "answer", "value": "approve"},
-    {"action": "answer", "value": "bob"},
-    {"action": "fly"},
-    "bob",
-    "2027-03-04",
-    "3 April 2027",
-    5,
-    [],
-    {"to": "bob"},
-]
+ANSWERS = table("persons.txt", "answers")
 
 
 def mailer():

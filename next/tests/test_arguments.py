@@ -134,14 +134,6 @@ def test_the_listed_values_are_compared_once_however_many_entries_are_empty(monk
     assert len(seen) < 22_000
 
 
-TAGGED = {
-    "oneOf": [
-        {"properties": {"kind": {"const": "cat"}, "lives": INTEGER}, "required": ["kind"]},
-        {"properties": {"kind": {"const": "dog"}, "age": INTEGER}, "required": ["kind", "age"]},
-    ]
-}
-
-
 def left(value):
     """Return a value without the keys that nobody knows."""
     if isinstance(value, list):

@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from kit import table
 
 from selfcorrect import GraphSetupError, Mender, ToolSpec, build_graph
 from selfcorrect.reading.json_text import read_json_text
@@ -144,11 +145,7 @@ def test_a_call_of_twice_the_size_takes_about_twice_the_steps(make, size):
     assert steps(2 * size) < 3 * steps(size)
 
 
-PIECES = [
-    *("{", '{"a":', '{"a":1}', '{"name": "act", ', "<tool_call>", "<tool_call>{", "act("),
-    *("I call act(item='x'). ", "act(item='", "[{", "```json\n{", "<think>", "Action: act\n"),
-    *('{"name":"act","arguments":{"item":"x"}} ', "\u201c{", "/*{", "\ud800", "<parameter=item>"),
-]
+PIECES = table("bounds.txt", "pieces")
 
 
 @pytest.mark.parametrize("piece", PIECES)

@@ -5,6 +5,7 @@ from itertools import groupby
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
+from kit import table
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRetryMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -63,15 +64,7 @@ def endless(name="look"):
     return ScriptedModel([lambda messages: tool_call(name, n=10 * len(messages))], again=True)
 
 
-ENDS = [
-    ({"turns": 3}, 3, 3, "3 turns, at most 3"),
-    ({"turns": None, "tool_calls": 4}, 5, 4, "4 tool calls, at most 4"),
-    ({"turns": None, "same_tool": 2}, 3, 2, '"look": 2 calls in a row, at most 2'),
-    ({"argument_bytes": 4}, 1, 0, 'the arguments of "look" have 9 bytes, at most 4'),
-]
-
-
-@pytest.mark.parametrize(("bounds", "asked", "ran", "why"), ENDS)
+@pytest.mark.parametrize(("bounds", "asked", "ran", "why"), table("budgets.txt", "ends"))
 @pytest.mark.parametrize("raises", [False, True])
 def test_a_budget_ends_the_run(bounds, asked, ran, why, raises):
     model, done = endless(), []
@@ -115,14 +108,7 @@ def test_a_budget_is_extended_by_code_and_told_of_once_before():
     assert told == [("turns", 2, 3)]
 
 
-ANSWERS = [
-    ({"action": "extend", "limits": {"turns": 9}}, "done"),
-    ({"action": "stop"}, "The run was ended at the bound of its budget: 2 turns, at most 2."),
-    ("yes", "The run was ended at the bound of its budget: 2 turns, at most 2."),
-]
-
-
-@pytest.mark.parametrize(("answer", "last"), ANSWERS)
+@pytest.mark.parametrize(("answer", "last"), table("budgets.txt", "answers"))
 def test_a_run_goes_on_where_it_stopped(answer, last):
     done, saver = [], InMemorySaver()
     script = [tool_call("pay"), tool_call("pay", n=1), "done"]

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kit import table
 
 from selfcorrect.__main__ import main
 from selfcorrect.testing import play
@@ -100,17 +101,7 @@ def test_an_unreadable_line_is_named(line, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
-    [
-        ([], "usage"),
-        (["rnu"], "invalid choice"),
-        (["run", "flight_boking"], "did you mean 'flight_booking'?"),
-        (["run", "./nothing.py"], "there is no such file"),
-        (["run", "--call", "{"], "--call: "),
-        (["run", "--jsonl", "nothing.jsonl"], "nothing.jsonl"),
-        (["run", "--strategies", "travle"], "travle"),
-        (["run", "--interactive", "--jsonl", "-"], "give the calls in a file"),
-        (["explain", "defalt", "x"], "did you mean 'default'"),
-    ],
+    table("usage.txt", "wrong"),
 )
 def test_bad_usage_is_explained(arguments, text, capsys):
     assert main(arguments) == 2

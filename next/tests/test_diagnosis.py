@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import requests
+from kit import table
 
 from selfcorrect import ToolSpec, classify
 from selfcorrect.cli.diagnose import describe
@@ -59,23 +60,7 @@ def loop(error, args=ARGS, **options):
 
 # --- one answer ---
 
-SENTENCES = [
-    "seats must be between 1 and 9",
-    "Unknown city 'Rome'",
-    "day: invalid date format, expected YYYY-MM-DD",
-    "unit must be one of 'kg', 'lb'",
-    "who.age must be greater than 0",
-    "connection reset by peer",
-    "too many requests, slow down",
-    "you are not allowed to do this",
-    "order already exists",
-    "no space left on device",
-    "something went wrong",
-    "not found",
-    "Missing required parameter: origin",
-    "unexpected keyword argument 'from'",
-    "syntax error near 'FROM'",
-]
+SENTENCES = table("diagnosis.txt", "sentences")
 CLASSES = [ValueError, RuntimeError, KeyError, LookupError]
 STATUSES = [None, 400, 404, 409, 503]
 
@@ -107,20 +92,7 @@ def test_classify_diagnose_explain_and_the_loop_agree():
     assert len(seen) > 8
 
 
-READINGS = [
-    ("seats must be between 1 and 9", {}, "validation", "range", ["seats"]),
-    ("unit must be one of 'kg', 'lb'", {}, "validation", "enum", ["unit"]),
-    ("'stone' is not one of ['kg', 'lb']", {}, "validation", "enum", ["unit"]),
-    ("Missing required parameter: origin", {}, "validation", "missing_param", ["origin"]),
-    ("connection refused", {}, "transient", "none", []),
-    ("No such file or directory: 'Rome'", {}, "not_found", "unknown_resource", ["city"]),
-    ("user with this email already exists", {}, "conflict", "duplicate", []),
-    ("permission denied", {}, "auth", "none", []),
-    ('{"detail": [{"loc": ["body", "who", "age"], "msg": "must be at least 0", "type": "x"}]}', {},
-     "validation", "range", ["who.age"]),
-    ("<html><head><title>429 Too Many Requests</title></head></html>", {"status": 429},
-     "rate_limit", "none", []),
-]  # fmt: skip
+READINGS = table("diagnosis.txt", "readings")  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "facts", "kind", "category", "params"), READINGS)
@@ -151,13 +123,7 @@ def test_what_a_call_echoes_is_not_what_the_tool_says():
 
 # --- what stands behind the sentence ---
 
-HARMLESS = [
-    " Our team has been told.",
-    "\nSee https://docs.example.org/errors for more.",
-    " If this keeps happening, call the help desk.",
-    "\n\nThis page was made by a machine.",
-    "\nNote: rates and limits are described in the manual.",
-]
+HARMLESS = table("diagnosis.txt", "harmless")
 
 
 @pytest.mark.parametrize("tail", HARMLESS)
@@ -168,20 +134,7 @@ def test_a_harmless_sentence_behind_changes_nothing(tail):
         assert [before[key] for key in keys] == [after[key] for key in keys]
 
 
-PROMISES = [
-    "\nStatus: 503 Service Unavailable.",
-    ". Please retry in 30 seconds.",
-    ". The connection was reset, try again.",
-    ". Too many requests.",
-    " 503 Service Unavailable",
-    " (status: 429, retry after 5 s)",
-    " [status=503]",
-    "; rate limit exceeded",
-    " - too many requests",
-    ", connection reset by peer",
-    " code=504",
-    ". Error 503: service unavailable",
-]
+PROMISES = table("diagnosis.txt", "promises")
 
 
 @pytest.mark.parametrize("tail", PROMISES)
@@ -246,14 +199,7 @@ def test_each_fault_of_an_error_is_a_finding():
     assert read(text)["params"] == ["seats", "unit"]
 
 
-VALUES = [
-    ({"error": {"message": "no such order", "code": "NOT_FOUND"}}, "not_found", []),
-    ({"status_code": 429, "message": "wait", "retry_after": 3}, "rate_limit", []),
-    ({"isError": True, "content": [{"text": "seats: at most 9"}]}, "validation", ["/args/seats"]),
-    ({"error": {"message": "no", "errors": [{"field": "unit", "message": "unknown unit"}]}},
-     "validation", ["/args/unit"]),
-    ({"status": "error", "message": "permission denied"}, "auth", []),
-]  # fmt: skip
+VALUES = table("diagnosis.txt", "values")  # fmt: skip
 
 
 @pytest.mark.parametrize(("value", "kind", "paths"), VALUES)
@@ -267,14 +213,7 @@ def test_an_error_value_is_read_like_an_exception(value, kind, paths):
 
 @pytest.mark.parametrize(
     ("text", "own"),
-    [
-        ("ValueError: no seat is left. Try later.", "no seat is left."),
-        ('Traceback (most recent call last):\n  File "x"\nKeyError: no seat', "no seat"),
-        ("upload failed: file is too big\n\nHint: split it", "file is too big"),
-        ("usage: tool\nerror: unknown option -z", "unknown option -z"),
-        ("503 Service Unavailable", "503 Service Unavailable"),
-        ("curl: (22) \nThe URL returned 404", "(22) \nThe URL returned 404"),
-    ],
+    table("diagnosis.txt", "own sentence"),
 )
 def test_the_own_sentence(text, own):
     assert sentence_of(plain(text)).text == own
@@ -293,17 +232,7 @@ def test_bodies_are_found_in_any_wrapping():
 
 @pytest.mark.parametrize(
     ("text", "constraint"),
-    [
-        ("must be at least 3", {"minimum": 3}),
-        ("must be between 1 and 9", {"minimum": 1, "maximum": 9}),
-        ("should have at most 10 characters", {"maxLength": 10}),
-        ("needs at least 2 items", {"minItems": 2}),
-        ("must be one of [a, b]", {"enum": ["a", "b"]}),
-        ("expected 'kg' or 'lb'", {"enum": ["kg", "lb"]}),
-        ("must be an integer", {"type": "integer"}),
-        ("does not match pattern ^[a-z]+$", {"pattern": "^[a-z]+$"}),
-        ("is gone", {}),
-    ],
+    table("diagnosis.txt", "constraints"),
 )
 def test_constraints(text, constraint):
     assert constraint_of(text) == constraint
@@ -311,7 +240,7 @@ def test_constraints(text, constraint):
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("retry after 5", 5), ("try again in 1m 30s", 90), ("retry in 250ms", 0.25), ("retry", None)],
+    table("diagnosis.txt", "waits"),
 )
 def test_waits_in_words(text, seconds):
     assert wait_in_words(text) == seconds

@@ -6,6 +6,7 @@ from typing import Literal
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from kit import table
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool
@@ -32,28 +33,8 @@ MAP = StrategyMap([ASK], extends=["default"])
 """A person is asked about every error of the tool."""
 CONFIG = {"configurable": {"thread_id": "t"}}
 WHOLE = {"to": "ann", "amount": 5}
-CALLS = [
-    WHOLE,
-    {"to": "ann"},
-    {"amount": 5},
-    {"to": "ann", "amount": "some"},
-    {**WHOLE, "when": "soon"},
-    {"to": "bob", "amount": 5},
-]
-ANSWERS = [
-    5,
-    "ann",
-    "now",
-    "approve",
-    "reject",
-    {"action": "approve"},
-    {"action": "answer", "value": 5},
-    {"action": "choose", "choice": 0},
-    {"action": "edit", "args": WHOLE},
-    {"type": "approve"},
-    {"decisions": [{"type": "edit", "edited_action": {"name": "pay", "args": WHOLE}}]},
-    [],
-]
+CALLS = table("doubts.txt", "calls")
+ANSWERS = table("doubts.txt", "answers")
 ENDS = ["paid", TimeoutError("x"), ValueError("x")]
 
 

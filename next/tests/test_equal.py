@@ -42,7 +42,6 @@ SCHEMA = {
     },
 }
 PLACE = Slot.of(SCHEMA)
-EUR = {"currency": "EUR"}
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -99,13 +98,8 @@ def test_a_doubt_has_a_scope_and_no_id():
     assert len({doubt_key(scope, same) for scope in ("t", "u", 7, "7", 0)}) == 5
 
 
-LONG, OTHER = "Dear Ann, here is the invoice", "Hello Ann! The invoice is attached"
-THEMES = [
-    ({"to": "ann", "text": LONG}, {"text": OTHER, "to": "ann"}, True),
-    ({"to": "ann", "parts": [{"text": LONG}]}, {"to": "ann", "parts": [{"text": OTHER}]}, True),
-    ({"to": "ann", "text": LONG}, {"to": "bob", "text": LONG}, False),
-    ({"to": "ann", "text": LONG}, {"to": "ann", "text": "ok"}, False),
-]
+LONG = "Dear Ann, here is the invoice"
+THEMES = table("equal.txt", "themes")
 
 
 @pytest.mark.parametrize(("one", "other", "same"), THEMES)
@@ -353,13 +347,7 @@ def test_a_langchain_tool_is_known_by_its_types():
     assert executions(spec, *calls) == 2
 
 
-HOMES = [
-    ({"task_id": 0}, {"task_id": 0}, 1),
-    ({"task_id": 0}, {"task_id": 7}, 2),
-    ({"task_id": 1.5}, {"task_id": 1.5}, 1),
-    ({"task_id": ""}, {"task_id": ""}, 2),
-    ({}, {}, 2),
-]
+HOMES = table("equal.txt", "homes")
 
 
 @pytest.mark.parametrize(("one", "other", "ran"), HOMES)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from kit import table
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
@@ -194,7 +195,7 @@ class LangChain:
             elif kind == "answer":
                 yield ToolMessage(rest[2], tool_call_id=rest[0])
             else:
-                yield HumanMessage(rest[0])
+                yield HumanMessage([{"type": "text", "text": rest[0]}])
 
     @staticmethod
     def rows(messages):
@@ -337,26 +338,8 @@ def test_a_thread_without_langchain_loads_none():
     assert done.stdout.strip() == "[]"
 
 
-CALL = [{"id": "a", "type": "function", "function": {"name": "look", "arguments": ARGS}}]
-BLOCK = {"type": "tool_use", "id": "a", "name": "look", "input": {"query": "x"}}
-PART = {"functionCall": {"name": "look", "args": {"query": "x"}}}
-ITEM = {"type": "function_call", "call_id": "a", "name": "look", "arguments": ARGS}
-NO = {"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}
-WITHHELD = {
-    "a refusal": ({"tool_calls": CALL, "refusal": "I cannot"}, {}),
-    "a refusal as text": ({"content": 'look(query="x")', "refusal": "I cannot"}, {}),
-    "a refusal among items": ({"output": [NO, ITEM]}, {}),
-    "a filter": ({"tool_calls": CALL}, {"finish_reason": "content_filter"}),
-    "Anthropic's": ({"content": [BLOCK], "stop_reason": "refusal"}, {}),
-    "Gemini's": ({"parts": [PART], "finishReason": "SAFETY"}, {}),
-    "no call was allowed": ({"tool_calls": CALL}, {"tool_choice": "none"}),
-    "no call was allowed as text": ({"content": 'look(query="x")'}, {"tool_choice": "none"}),
-}
-
-
-@pytest.mark.parametrize("what", WITHHELD)
-def test_what_a_provider_withholds_is_no_call(what):
-    message, beside = WITHHELD[what]
+@pytest.mark.parametrize(("what", "message", "beside"), table("history.txt", "withheld"))
+def test_what_a_provider_withholds_is_no_call(what, message, beside):
     found = MENDER.message({"role": "assistant", **message}, **beside)
     assert (found.ready, found.reason) == ((), "no_call")
     free = {k: v for k, v in message.items() if k not in ("refusal", "stop_reason", "finishReason")}
@@ -381,6 +364,7 @@ def test_an_agent_makes_no_call_that_a_provider_withholds():
         for ends in (
             {"response_metadata": {"finish_reason": "content_filter"}},
             {"response_metadata": {"finish_reason": "SAFETY"}},
+            {"response_metadata": {"finish_reason": "refusal"}},
             {"additional_kwargs": {"refusal": "I cannot"}},
         )
     ]

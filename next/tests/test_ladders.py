@@ -1,14 +1,9 @@
 """What a ladder lists first is tried first, only for its own fault, and is named if it looked."""
 
 import pytest
-from kit import DATE, INTEGER, TEXT, Tool, run, with_rules
+from kit import DATE, INTEGER, Tool, run, table, with_rules
 
 from selfcorrect import ErrorRule
-
-TEXTS = {"type": "array", "items": TEXT}
-MIXED = {"type": ["integer", "string"], "enum": [5, "6"]}
-LISTED = {"enum": ["x", "y"]}
-NUMBERS = {"type": "array", "items": INTEGER}
 
 
 def rule(name, repair, match=None, words=None):
@@ -28,16 +23,7 @@ def walk(schema, args, *rules):
     return tool.ran, made, tried, out
 
 
-TIES = [
-    # Schema, what is written, the ladder, what runs, and who is named for it.
-    (MIXED, "5", ["correct-enum", "convert-type"], 5, "correct-enum"),
-    (MIXED, "5", ["convert-type", "correct-enum"], 5, "convert-type"),
-    (MIXED, "5", ["format-date", "convert-type", "correct-enum"], 5, "convert-type"),
-    (TEXTS, "a", ["split-list", "wrap-list"], ["a"], "wrap-list"),
-    (TEXTS, "a", ["wrap-list", "split-list"], ["a"], "wrap-list"),
-    (NUMBERS, "[5]", ["wrap-list", "parse-nested"], [5], "parse-nested"),
-    (NUMBERS, "[5]", ["parse-nested", "split-list"], [5], "parse-nested"),
-]
+TIES = table("ladders.txt", "ties")
 
 
 @pytest.mark.parametrize(("schema", "written", "ladder", "want", "strategy"), TIES)
@@ -48,14 +34,7 @@ def test_the_order_of_a_ladder_decides_between_equal_ways(schema, written, ladde
     assert [each["strategy"] for each in tried] == [strategy]
 
 
-IDLE = [
-    # Schema, what is written, a ladder of which some do not look, and who does.
-    (INTEGER, "lots", ["format-date", "convert-type", "unwrap-list"], ["convert-type"]),
-    (DATE, "03/04/2026", ["convert-type", "format-date", "wrap-list"], None),
-    (LISTED, "z", ["split-list", "format-time", "correct-enum"], ["correct-enum"]),
-    (INTEGER, {"a": 1}, ["convert-type", "unwrap-value", "parse-nested"], ["unwrap-value"]),
-    (INTEGER, [1, 2], ["unwrap-list", "parse-nested", "split-list"], None),
-]
+IDLE = table("ladders.txt", "idle")
 
 
 @pytest.mark.parametrize(("schema", "written", "ladder", "looked"), IDLE)
@@ -80,16 +59,7 @@ def test_a_reason_belongs_to_the_strategy_that_gave_it():
     ]
 
 
-TWO = [
-    # Two arguments with a ladder each: what is written, both rules, what runs, what is changed.
-    (INTEGER, "5", (["convert-type"], None), (["convert-type"], None), (5, 5), ("own", "other")),
-    (INTEGER, "5", (["convert-type"], None), (["wrap-list"], None), None, ("own",)),
-    (INTEGER, "5", (["wrap-list"], None), (["convert-type"], None), None, ("other",)),
-    (LISTED, "eks", (["correct-enum"], {"eks": "x"}), (["correct-enum"], {"eks": "y"}), ("x", "y"),
-     ("own", "other")),
-    (LISTED, "eks", (["correct-enum"], {"eks": "x"}), (["correct-enum"], None), None, ("own",)),
-    (LISTED, "eks", (["correct-enum"], None), (["correct-enum"], {"eks": "y"}), None, ("other",)),
-]  # fmt: skip
+TWO = table("ladders.txt", "two")  # fmt: skip
 
 
 @pytest.mark.parametrize(("schema", "written", "first", "second", "want", "rules"), TWO)

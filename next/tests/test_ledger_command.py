@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from kit import table
 
 from selfcorrect import ToolSpec
 from selfcorrect.__main__ import main
@@ -88,12 +89,7 @@ def test_a_doubt_is_settled(word, paid, end, opened, capsys):
     assert end in out or word == "done"
 
 
-WRONG = [
-    (["--settle", "K", "done"], "--by NAME is missing"),
-    (["--settle", "K", "dune", "--by", "ann"], "did you mean 'done'"),
-    (["--settle", "nokey", "done", "--by", "ann"], "unknown key of a call 'nokey'"),
-    (["--settle", "D", "done", "--by", "ann"], "is not in doubt: its status is done"),
-]
+WRONG = table("ledger_command.txt", "wrong")
 
 
 @pytest.mark.parametrize(("arguments", "why"), WRONG)
@@ -109,14 +105,7 @@ def test_what_cannot_be_settled_is_explained(arguments, why, opened, capsys):
     assert command(capsys, address)[1] == [lost, done]
 
 
-ADDRESSES = [
-    "postgresql://ann:x@S3CRET@localhost/db",
-    "postgresql://ann:S3CRET%zz@localhost/db",
-    "postgresql://ann:12/S3CRET@localhost/db",
-    "postgresql://localhost/db?password=S3CRET%z",
-    "postgresql+psycopg://ann:S3CRET@localhost/db",
-    "host=localhost password=S3CRET",
-]
+ADDRESSES = table("ledger_command.txt", "addresses")
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

@@ -13,6 +13,7 @@ import pytest
 import requests
 import sqlalchemy
 from botocore.config import Config
+from kit import table
 from pydantic import BaseModel, Field, ValidationError
 
 from selfcorrect import classify
@@ -98,13 +99,7 @@ def test_nobody_answers(client):
     assert (classify(raised.value), finding_of(raised.value)["status"]) == ("transient", None)
 
 
-SQL = [
-    ("INSERT INTO t VALUES (1, 'a')", "conflict"), ("INSERT INTO t VALUES (2, NULL)", "validation"),
-    ("INSERT INTO t VALUES (2, 'toolong')", "validation"), ("SELECT * FROM nowhere", "not_found"),
-    ("SELECT b FROM t", "not_found"), ("SELEC 1", "validation"),
-    ("INSERT INTO t VALUES (1)", "validation"), ("SELECT 'a", "validation"),
-    ("DELETE FROM t WHERE", "validation"), ("SELECT nofunction(1)", "not_found"),
-]  # fmt: skip
+SQL = table("live_errors.txt", "queries")  # fmt: skip
 TABLE = "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NOT NULL CHECK (length(a) < 5))"
 
 
@@ -132,15 +127,7 @@ class Order(BaseModel, extra="forbid"):
     tags: list[str] = []
 
 
-GOOD = {"name": "ann", "seats": 2}
-WRONG = [
-    ({"name": "ann"}, "missing_param", "seats"), ({**GOOD, "seats": "x"}, "wrong_type", "seats"),
-    ({**GOOD, "seats": 0}, "range", "seats"), ({**GOOD, "seats": 10}, "range", "seats"),
-    ({**GOOD, "name": "a"}, "length", "name"), ({**GOOD, "name": "Ann!"}, "format_pattern", "name"),
-    ({**GOOD, "x": 1}, "extra_param", "x"), ({**GOOD, "tags": 1}, "wrong_type", "tags"),
-    ({**GOOD, "tags": ["a", 1]}, "wrong_type", "tags/1"),
-    ({**GOOD, "name": 1}, "wrong_type", "name"),
-]  # fmt: skip
+WRONG = table("live_errors.txt", "orders")  # fmt: skip
 
 
 @pytest.mark.parametrize(("args", "category", "place"), WRONG)
@@ -176,11 +163,7 @@ def test_a_status_of_no_failure_says_nothing_of_the_kind(status, text):
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [
-        ("{'ok': False, 'error': {'message': 'the channel was not found'}}", "not_found"),
-        ('{"error": {"message": "rate limit exceeded"}}', "rate_limit"),
-        ("Too many requests, retry after 5 s", "rate_limit"),
-    ],
+    table("live_errors.txt", "bodies"),
 )
 def test_behind_a_status_of_no_failure_a_body_and_a_rule_still_speak(text, kind):
     assert classify(WithStatus(200, text)) == kind
@@ -193,13 +176,7 @@ def test_what_no_word_tells_is_internal(text):
 
 @pytest.mark.parametrize(
     ("headers", "seconds"),
-    [
-        ({"retry_after": "7"}, 7),
-        ({"retry_after_ms": "120"}, 0.12),
-        ({"retry_after": "1", "retry_after_ms": "120"}, 0.12),
-        ({"retry_after": "-3"}, None),
-        ({"retry_after_ms": "soon", "retry_after": "2"}, 2),
-    ],
+    table("live_errors.txt", "headers"),
 )
 def test_a_wait_is_read_from_the_headers(headers, seconds):
     assert finding_of(WithStatus(429, "busy", **headers))["retry_after"] == seconds

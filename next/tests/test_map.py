@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
-from kit import table
+from kit import DATA, table
 
 from selfcorrect.errors import MapError
 from selfcorrect.limits import Limits
@@ -254,57 +254,8 @@ def files(tmp_path):
     return write
 
 
-def test_maps_merge_key_by_key_and_the_nearest_wins(files):
-    folder = files(
-        top="""
-            extends = ["./left.toml", "./right.toml"]
-            disable = ["base/gone"]
-            [policy]
-            sensitive = "amount"
-            [limits]
-            attempts = 5
-            per_kind = { auth = 0 }
-            [effects]
-            "get_*" = "read_only"
-            [ladders]
-            enum = ["clamp"]
-        """,
-        left="""
-            extends = "base.toml"
-            [limits]
-            attempts = 9
-            rounds = 2
-            per_kind = { auth = 3, quota = 1 }
-            [reading]
-            text = "edge"
-        """,
-        right="""
-            extends = ["base.toml"]
-            [effects]
-            "get_*" = "mutating"
-            "book_*" = { effect = "mutating", atomic = true }
-            [[rule]]
-            id = "of-right"
-            kind = "quota"
-        """,
-        base="""
-            [policy]
-            allow = "exact"
-            sensitive = ["card"]
-            [reading]
-            text = "off"
-            prose = "ask"
-            [ladders]
-            enum = ["wait"]
-            range = ["wait"]
-            [[rule]]
-            id = "of-base"
-            kind = "auth"
-            [[rule]]
-            id = "gone"
-        """,
-    )
-    made = StrategyMap.load(folder / "top.toml")
+def test_maps_merge_key_by_key_and_the_nearest_wins():
+    made = StrategyMap.load(DATA / "maps" / "top.toml")
     assert made.name == "top"
     assert made.policy.allow == (Safety.EXACT,)
     assert made.policy.sensitive == ("amount",)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from kit import table
+from kit import DATA, table
 from pydantic import ValidationError
 
 from selfcorrect.errors import MapError
@@ -55,32 +55,8 @@ def test_a_problem_names_file_rule_key_and_near_match(tmp_path, begins, text, wo
     assert [word for word in words if word not in problems[0]] == []
 
 
-def test_all_problems_of_a_file_are_said_at_once(tmp_path):
-    path = tmp_path / "map.toml"
-    path.write_text(
-        """
-        extends = ["nowhere", "./gone.toml"]
-        disable = ["default/x"]
-        colour = "red"
-        [use]
-        x = "./gone.py:X"
-        [limits]
-        attempts = -1
-        [policy]
-        allow = ["exactly"]
-        [[rule]]
-        id = "a"
-        match = "a(?!b)"
-        knid = "auth"
-        repair = ["wiat"]
-        [[rule]]
-        kind = "nonsense"
-        [[rule]]
-        id = "c"
-        match = "("
-        options.clmap = {}
-        """
-    )
+def test_all_problems_of_a_file_are_said_at_once():
+    path = DATA / "maps" / "problems.toml"
     found = "\n".join(problems_of(path))
     for word in (
         "format: is missing", "'nowhere'", "'./gone.toml'", "'default/x'", "'colour'",

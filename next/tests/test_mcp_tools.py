@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kit import table
 
 pytest.importorskip("mcp")
 pytest.importorskip("langchain_mcp_adapters")
@@ -51,18 +52,7 @@ def graph_call(name, args=None, **options):
     return use
 
 
-VALUES = {
-    "a_text": "3 rows",
-    # A text is a text, whatever it looks like: a server says by isError that a call has failed.
-    "an_object": '{"rows": 3}',
-    "an_error_value": '{"error": "no such row"}',
-    "structured": {"rows": 3},
-    "both": {"rows": 3},
-    "misfit": {"rows": 3},  # it does not fit the output schema, and it was done all the same
-    "blocks": [{"type": "text", "text": "3"}, {"type": "text", "text": "rows"}],
-    "widget": [{"type": "widget", "rows": 3}],
-    "unusual": {"rows": 3},
-}
+VALUES = dict(table("mcp.txt", "values"))
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -76,14 +66,7 @@ def test_arguments_are_repaired_before_the_server_sees_them(served):
     assert (out["result"], called) == ("3 rows", [{"q": 3}])
 
 
-FAILURES = {
-    "refused": "refused",
-    "refused_word": "refused",
-    "refused_mutely": "refused",
-    "bad_params": "refused",
-    "internal": "lost",
-    "an_own_code": "lost",
-}
+FAILURES = dict(table("mcp.txt", "failures"))
 
 
 @pytest.mark.parametrize("name", FAILURES)
@@ -100,14 +83,7 @@ def test_a_call_without_an_answer_is_lost(served, name):
     assert (out["failure"]["reason"], len(called)) == ("unknown_outcome", 1)
 
 
-CLAIMS = {
-    "reads": "read_only",
-    "deletes": "destructive",
-    "sets": "idempotent",
-    "writes": "mutating",
-    "claims": None,
-    "says_nothing": None,
-}
+CLAIMS = dict(table("mcp.txt", "claims"))
 
 
 @pytest.mark.parametrize("trust", [True, False])

@@ -1,6 +1,7 @@
 """Repairing calls without executing them: one, several of a text, a list, a message."""
 
 import pytest
+from kit import table
 
 from selfcorrect import Mender, repair_call
 
@@ -17,27 +18,9 @@ GOOD = {"name": "plant", "args": {"flower": "rose", "rows": 2}}
 @pytest.mark.parametrize(
     ("given", "outcome", "args"),
     [
-        (GOOD, "valid", [GOOD["args"]]),
-        ({"name": "plant", "args": {"flower": "rose", "rows": "2"}}, "repaired", [GOOD["args"]]),
-        ("plant(flower='rose', rows=2)", "repaired", [GOOD["args"]]),
-        (
-            GOOD | {"args": '```json\n{"flower": "rose", "rows": 2}\n```'},
-            "repaired",
-            [GOOD["args"]],
-        ),
-        (GOOD | {"args": '```json\n{"flower": "rose"}\n``` if it rains'}, "ask", []),
-        (
-            "[plant(flower='rose'), plant('tulip')]",
-            "repaired",
-            [{"flower": "rose"}, {"flower": "tulip"}],
-        ),
-        ("[plant(flower='rose'), plant()]", "ask", []),
-        ([GOOD, {"name": "plant", "args": {}}], "ask", [GOOD["args"]]),
-        ([], "valid", []),
-        ("Shall I plant roses?", "failed", []),
+        *table("mender.txt", "ready"),
         ("x" * 2_000_000, "failed", []),
         ({"name": "plant", "args": "x" * 2_000_000}, "ask", []),
-        ({}, "ask", []),
     ],
 )
 def test_only_what_may_run_is_ready(given, outcome, args):
@@ -69,18 +52,7 @@ def test_each_call_of_a_message_is_repaired_by_itself():
     assert found.outcome == "ask"
 
 
-CODE = "plant(flower='rose')"
-NO_MESSAGES = {
-    "a thought of Gemini": {"role": "model", "parts": [{"text": CODE, "thought": True}]},
-    "a thought of Anthropic": {"content": [{"type": "thinking", "text": CODE}]},
-    "a thought of OpenAI": {
-        "output": [{"type": "reasoning", "content": [{"type": "reasoning_text", "text": CODE}]}]
-    },
-    **{
-        role: {"role": role, "content": CODE}
-        for role in ("user", "system", "developer", "tool", "function")
-    },
-}
+NO_MESSAGES = dict(table("mender.txt", "no messages"))
 
 
 @pytest.mark.parametrize("name", NO_MESSAGES)
@@ -102,11 +74,7 @@ def test_the_text_of_a_custom_tool_is_not_dropped(text, args):
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "model_length"])
 @pytest.mark.parametrize(
     "given",
-    [
-        {"name": "plant", "args": {}},
-        {"name": "plant", "arguments": ""},
-        '{"name": "plant", "arguments": {"flower": "rose"}',
-    ],
+    table("mender.txt", "cut"),
 )
 def test_what_may_be_cut_off_at_a_limit_of_tokens_is_not_made(given, reason):
     optional = {**TOOL, "parameters": {**TOOL["parameters"], "required": []}}
@@ -177,13 +145,7 @@ def test_two_calls_of_a_text_share_no_object():
 
 @pytest.mark.parametrize(
     "given",
-    [
-        {"name": "open", "args": {"password": "xy12ab"}},
-        {"name": "open", "args": {"password": ["xy12ab"]}},
-        {"name": "open", "args": {"apiKey": {"value": "xy12ab"}}},
-        {"name": "open", "args": {"door": "--password xy12ab"}},
-        '{"name": "open", "arguments": {"password": "xy12ab"',
-    ],
+    table("mender.txt", "secrets"),
 )
 def test_what_a_secret_is_is_not_told_back(given):
     number = {"type": "integer"}

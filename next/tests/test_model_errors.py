@@ -189,9 +189,6 @@ def test_a_retry_that_is_none_is_refused(given):
         RetryModel(**given)
 
 
-DATE = {"type": "string", "format": "date"}
-
-
 @pytest.mark.parametrize("effect", ["read_only", None, "destructive"])
 @pytest.mark.parametrize(("schema", "written", "answer", "may"), table("replaces.txt", "a model"))
 def test_a_model_replaces_no_written_value_on_a_tool_that_acts(

@@ -11,7 +11,6 @@ import time
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings, strategies as st
 from kit import INTEGER, TEXT, Answered, Tool, run
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphInterrupt, ParentCommand
@@ -77,24 +76,6 @@ def test_a_ledger_that_raises_at_write_k_lets_no_equal_call_run_twice_in_doubt(k
         assert len(tool.ran) <= 1
     if len(set(ids)) == 1 and not isinstance(end, NotDone):
         assert len(tool.ran) <= 1
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from([None, "1", "2"]), st.sampled_from(["t", "u"])), max_size=6),
-    st.lists(st.sampled_from(ENDS), min_size=6, max_size=6),
-)
-def test_after_a_lost_call_no_equal_one_runs_in_its_scope(calls, ends):
-    tool, ledger = Tool(*ends, effect="mutating"), MemoryLedger()
-    lost = set()
-    for call_id, task in calls:
-        given_ = {"id": call_id} if call_id else {}
-        before = len(tool.ran)
-        out = run(tool, {"q": 1}, task_id=task, ledger=ledger, **given_)
-        ran = len(tool.ran) - before
-        assert not (task in lost and ran)
-        if any(each["outcome"] == "lost" for each in out.get("failure", {}).get("attempts", ())):
-            lost.add(task)
 
 
 @pytest.mark.parametrize("end", [TimeoutError("x"), "ok"])
@@ -196,20 +177,6 @@ def test_a_killed_process_has_paid_once_or_it_is_told_as_unknown(kind, kills, lo
         else:
             assert times <= 1
             assert out["failure"]["reason"] == "unknown_outcome"
-
-
-def test_two_processes_with_one_file_make_equal_calls_side_by_side(tmp_path):
-    from selfcorrect.effects.again import Record, Run
-
-    first, second = (SqliteLedger(tmp_path / "l.db") for _ in range(2))
-    intent = Record("k1", "doubt", "pay")
-    first.begin(intent, lambda history: Run())
-    seen = second.begin(Record("k2", "doubt", "pay"), lambda history: history)
-    assert [(each.key, each.alive) for each in seen] == [("k1", True)]
-    first.close()
-    seen = second.begin(Record("k2", "doubt", "pay"), lambda history: history)
-    assert [(each.key, each.alive) for each in seen] == [("k1", False)]
-    second.close()
 
 
 def graph_of(tool, **options):

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from kit import DATE, INTEGER, TEXT, Tool
+from kit import DATE, INTEGER, TEXT, Tool, table
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -37,13 +37,7 @@ def test_a_question_carries_the_whole_history():
     assert any("3 April 2026" in each["reason"] for each in question["tried"])
 
 
-ANSWERS = [
-    "2026-04-03",
-    {"action": "answer", "value": "2026-04-03"},
-    {"action": "edit", "args": {"day": "2026-04-03"}},
-    {"action": "edit", "value": "2026-04-03"},
-    {"action": "edit", "call": {"name": "t", "args": {"day": "2026-04-03"}}},
-]
+ANSWERS = table("person.txt", "answers")
 
 
 @pytest.mark.parametrize("value", ANSWERS, ids=str)

@@ -46,16 +46,7 @@ def test_the_bounds_of_likeness_are_options():
     assert short.fresh() is not short
 
 
-END = "Call a tool by its exact name."
-MESSAGES = [
-    (
-        ("my_a_tool", ["a_tool", "b"]),
-        f'Did you mean "a_tool"? Available tools: "a_tool", "b". {END}',
-    ),
-    (("a-b", ["ab", "aB"]), f'Did you mean "ab" or "aB"? Available tools: "ab", "aB". {END}'),
-    (("x", ["a"]), f'Available tools: "a". {END}'),
-    (("x", []), "Available tools: none. Answer without a tool."),
-]
+MESSAGES = table("policies.txt", "messages")
 
 
 @pytest.mark.parametrize(("asked", "text"), MESSAGES)
@@ -101,14 +92,7 @@ def actions(policy, events):
 
 @pytest.mark.parametrize(
     ("retries", "events", "expected"),
-    [
-        (3, "mmmm", "FFFR"),
-        (2, "mmm", "FFR"),
-        (2, "mmfmm", "FFFF"),
-        (2, "mmfmmm", "FFFFR"),
-        (0, "m", "R"),
-        (1, "mmfm", "FRF"),
-    ],
+    table("policies.txt", "misses"),
 )
 def test_misses_in_a_row_end_in_an_error(retries, events, expected):
     names = {"F": "Feedback", "R": "Raise"}
@@ -159,7 +143,7 @@ def test_threads_count_together():
 
 @pytest.mark.parametrize(
     ("retries", "events", "expected"),
-    [(1, "e", "F"), (1, "ee", "FR"), (2, "eee", "FFR"), (1, "eae", "FF"), (0, "e", "R")],
+    table("policies.txt", "empty"),
 )
 def test_empty_answers_in_a_row_end_in_an_error(retries, events, expected):
     policy, found = RetryWithFeedback(retries).fresh(), ""

@@ -88,20 +88,7 @@ def test_the_model_reads_what_an_answer_is_and_no_value(tmp_path, monkeypatch):
     assert all(each in prompt for each in known)
 
 
-MASKED = {
-    "Seat 12 of LH400 on 2026-10-26 is gone": "Seat {number} of {id} on {date} is gone",
-    "user ann@example.org is locked": "user {id} is locked",
-    "no file /home/ann/x.txt": "no file {id}",
-    "'Big Ben' and \"Tower\" are closed": "{text} and {text} are closed",
-    "`to` must be set, not `Rome`": "`to` must be set, not {text}",
-    "token=abcd1234efgh5678 is refused": "token={text} is refused",
-    "BERLIN is not served": "{text} is not served",
-    "9to9 is wrong": "{id} is wrong",
-    "can't open won't close": "can't open won't close",
-}
-
-
-@pytest.mark.parametrize(("text", "masked"), MASKED.items())
+@pytest.mark.parametrize(("text", "masked"), table("propose.txt", "masked"))
 def test_values_are_replaced_by_marks(text, masked, tmp_path, monkeypatch):
     lines = [{"tool": "t", "arguments": {"to": "Berlin"}, "message": text}]
     _, (prompt,), _ = proposing(tmp_path, monkeypatch, [{}], lines)
@@ -172,11 +159,7 @@ def test_a_pattern_that_matches_another_error_is_refused(other, tmp_path, monkey
 
 
 def test_odd_lines_are_told_and_successes_are_no_errors(tmp_path, monkeypatch, capsys):
-    odd = ["[1]", "{", "7", {"tool": "t"}, {"tool": 5, "error": "x"}, {"error": "x"}]
-    odd += [{"tool": "*", "error": "x"}, {"tool": "t", "error": {"a": 1}}]
-    odd += [{"tool": "t", "error": "x", "arguments": "Rome"}]
-    odd += [{"tool": "t", "error": "x", "status": {"a": 1}}]
-    odd += [{"tool": "t", "error": "x", "exception": 5}]
+    odd = table("propose.txt", "odd")
     lines = [*odd, {"tool": "t", "error": None}, drive("Rome")]
     code, prompts, _ = proposing(tmp_path, monkeypatch, [{"rule": RULE}], lines)
     assert (code, len(prompts)) == (0, 1)

@@ -1,6 +1,7 @@
 """What a text is read as: values, calls in every form, the words around them, refusals."""
 
 import json
+from itertools import permutations
 
 import pytest
 from kit import table
@@ -12,7 +13,6 @@ from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import read_python_calls
 
 TOOLS = {"mow", "water", "list_beds"}
-OBJECT = '{"bed": "roses"}'
 MOW = '{"name": "mow", "arguments": {"bed": "roses"}}'
 D = "｜DSML｜"
 Q = '<|"|>'
@@ -61,15 +61,8 @@ def test_calls_in_python(text, calls):
     assert end == len(text)
 
 
-@pytest.mark.parametrize(
-    "inside",
-    [
-        *("*beds", "**beds", "a=1+1", "a=2**9", "a=b.c", "a=g(1)", "a=[x for x in y]", "a=1, 2"),
-        *("a=1, a=2", "a=lambda: 1", "a=f'x'", "a==1", "a=not b", "a='x' * 3", "a=b[0]", "a=1"),
-    ],
-)
-def test_only_literals_are_read(inside):
-    text = f"mow({inside})" if inside != "a=1" else "mow(a=1"
+@pytest.mark.parametrize("text", table("reading.txt", "no literals"))
+def test_only_literals_are_read(text):
     with pytest.raises(JsonTextError):
         read_python_calls(text, 0)
     assert isinstance(read_text(text, is_tool), Unreadable)
@@ -129,57 +122,7 @@ def test_the_keys_of_a_call_can_be_extended():
     assert read_json_calls(value, is_tool) == ()
 
 
-def invoke(bed, open_mark="<", close_mark="</"):
-    return (
-        f'{open_mark}invoke name="mow">\n{open_mark}parameter name="bed" string="true">{bed}'
-        f"{close_mark}parameter>\n{close_mark}invoke>"
-    )
-
-
-FORMS = {
-    "plain": MOW,
-    "fence": f"```json\n{MOW}\n```",
-    "encoded": json.dumps(json.dumps(MOW)),
-    "Python in a fence": "```python\n[mow(bed='roses')]\n```",
-    "texts of Python": """["mow(bed='roses')"]""",
-    "texts of Python, the same quotes inside": "['mow(bed='roses')']",
-    "texts of Python, a quote lost": '[\'mow(bed="roses")]',
-    "texts of Python, quotes left out": "['mow(bed=roses)']",
-    "texts of Python in an object": """{"tools_call": ["mow(bed='roses')"]}""",
-    "Python in a set": """[{'mow(bed="roses")'}]""",
-    "a turn that the model plays": f"{MOW}\n### Instruction:\nNow `mow(bed='tulips')`, please.",
-    "Hermes": f"<tool_call>\n{MOW}\n</tool_call>",
-    "Python in Hermes": "<tool_call>mow(bed='roses')</tool_call>",
-    "Mistral": f"[TOOL_CALLS] [{MOW}]",
-    "Mistral 3": f"[TOOL_CALLS]mow[CALL_ID]c1[ARGS]{OBJECT}",
-    "Llama": f"<|python_tag|>{MOW}<|eom_id|>",
-    "Llama 3": f"<function=mow>{OBJECT}</function>",
-    "Qwen": "<tool_call>\n<function=mow>\n<parameter=bed>\nroses\n</parameter>\n</function>\n"
-    "</tool_call>",
-    "Anthropic": f"<function_calls>\n{invoke('roses')}\n</function_calls>",
-    "MiniMax": f"<minimax:tool_call>\n{invoke('roses')}\n</minimax:tool_call>",
-    "DSML": f"<{D}tool_calls>\n{invoke('roses', f'<{D}', f'</{D}')}\n</{D}tool_calls>",
-    "DSML, bars of ASCII": f"<|DSML|tool_calls\n{invoke('roses', '<|DSML|', '</|DSML|')}\n",
-    "DeepSeek": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>mow\n```json\n"
-    f"{OBJECT}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
-    "DeepSeek 3.1": f"<｜tool▁call▁begin｜>mow<｜tool▁sep｜>{OBJECT}<｜tool▁call▁end｜>",
-    "GLM": "<tool_call>mow\n<arg_key>bed</arg_key>\n<arg_value>roses</arg_value>\n</tool_call>",
-    "GLM, a tag lost": "<tool_call>mow<arg_key>bed</arg_key>roses</arg_value></tool_call>",
-    "GLM, older": f"mow\n{OBJECT}",
-    "Kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.mow:0"
-    f"<|tool_call_argument_begin|>{OBJECT}<|tool_call_end|><|tool_calls_section_end|>",
-    "harmony": "<|channel|>analysis<|message|>Mow?<|end|><|start|>assistant<|channel|>commentary "
-    f"to=functions.mow <|constrain|>json<|message|>{OBJECT}<|call|>",
-    "Gemma": "<start_function_call>call:mow{bed:<escape>roses<escape>}<end_function_call>",
-    "Gemma 4": f"<|tool_call>call:mow{{bed:{Q}roses{Q}}}<tool_call|>",
-    "ReAct": f"Thought: it is high\nAction: mow\nAction Input: {OBJECT}\nObservation:",
-    "elements": "<mow><bed>roses</bed></mow>",
-    "a record": f"<tool_use><name>mow</name><arguments>{OBJECT}</arguments></tool_use>",
-    "a name before an object": f"mow{OBJECT}",
-    "thinking": f"<think>water(bed='roses')?</think>\n{MOW}",
-    "thinking that the host opened": f"water()? no\n</think>\n{MOW}",
-    "Markdown": r"mow(be\_d='roses')",
-}
+FORMS = dict(table("reading.txt", "forms"))
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -216,14 +159,7 @@ def test_a_call_that_cannot_be_read_is_no_missing_call(text):
     assert found.name == ("" if text[0] == "x" else "list_beds" if "list" in text else "mow")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("", "Done.", "I can mow(roses + tulips) later.", "print(1) shows one", "{x} [1] (a)"),
-        *(f"<think>{MOW}", f"<think>{MOW}</think>", '{"temperature": 5}', "<swim>now</swim> it is"),
-        *("<tool_call>swim", '{"name": "ann", "age": 5}', '["mow", "water"]'),
-    ],
-)
+@pytest.mark.parametrize("text", table("reading.txt", "no call"))
 def test_a_text_without_a_call(text):
     assert read_text(text, is_tool) == NoCall()
 
@@ -239,15 +175,7 @@ def test_words_around_a_call(text, around, edge):
 
 @pytest.mark.parametrize(
     ("around", "edge", "policy", "reads", "acts"),
-    [
-        ("", True, "whole", True, True),
-        ("", True, "edge", True, True),
-        ("", True, "off", False, False),
-        ("Do not call", True, "whole", True, False),
-        ("Do not call", True, "edge", True, True),
-        ("Do not call", True, "off", False, False),
-        ("Example:", False, "edge", False, False),
-    ],
+    table("reading.txt", "who"),
 )
 def test_who_may_be_called_from_a_text(around, edge, policy, reads, acts):
     chosen = Chosen((), around, edge)
@@ -274,29 +202,13 @@ def test_a_call_that_was_complete_is_read_behind_the_limit_of_tokens():
     assert isinstance(read_text(MOW, is_tool, "length"), Chosen)
 
 
-ELEMENTS = {
-    "Qwen": ("<function=mow>", "<parameter={}>{}</parameter>", "</function>"),
-    "Anthropic": ('<invoke name="mow">', '<parameter name="{}">{}</parameter>', "</invoke>"),
-    "DSML": (f'<{D}invoke name="mow">', f'<{D}parameter name="{{}}">{{}}</{D}parameter>',
-             f"</{D}invoke>"),
-    "GLM": ("<tool_call>mow", "<arg_key>{}</arg_key>\n<arg_value>{}</arg_value>", "</tool_call>"),
-    "elements": ("<mow>", "<{0}>{1}</{0}>", "</mow>"),
-    "elements in a function": ("<function=mow>", "<{0}>{1}</{0}>", "</function>"),
-}  # fmt: skip
+ELEMENTS = {form: parts for form, *parts in table("reading.txt", "elements")}
 LAYOUTS = {"inline": ("", ""), "lines": ("\n", "\n"), "CRLF": ("\r\n", "\r\n")}
-OWN = {
-    "Qwen": ("parameter", "function"),
-    "Anthropic": ("parameter", "invoke"),
-    "DSML": (f"{D}parameter", f"{D}invoke"),
-    "GLM": ("arg_value", "arg_key"),
-    "elements": ("say", "mow"),
-    "elements in a function": ("say", "function"),
-}
 
 
 def in_elements(form, layout, **arguments):
     """Return a call in the elements of a form."""
-    opening, element, closing = ELEMENTS[form]
+    opening, element, closing, *_ = ELEMENTS[form]
     before, behind = LAYOUTS[layout]
     parts = [element.format(key, before + each + behind) for key, each in arguments.items()]
     return "\n".join([opening, *parts, closing])
@@ -313,16 +225,8 @@ def arguments_of(text):
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("form", OWN)
-@pytest.mark.parametrize(
-    "value",
-    [
-        *("", " ", "\t", "  x  ", "\tx\t", "x\n", "\nx", "a\n\nb", "\r", "x\r", "a\r\nb"),
-        *("<", "</", "<b>", "</b>", "a < b > c", "<parameter", "</>", "&lt;", "```\nx\n```"),
-        *("ends with </tool_calls>", "<think>no</think>", "{'a': 1}", "<tool>mow()</tool>"),
-        '<tool_use>{"name": "mow", "arguments": {}}</tool_use>',
-    ],
-)
+@pytest.mark.parametrize("form", ELEMENTS)
+@pytest.mark.parametrize("value", table("reading.txt", "whole"))
 def test_every_character_of_a_value_is_read(form, layout, value):
     for arguments in ({"say": value}, {"say": value, "to": "ann"}, {"to": "ann", "say": value}):
         is_half = value.startswith("\n") != value.endswith("\n")
@@ -352,21 +256,22 @@ def test_a_value_that_is_marked_as_text_has_no_layout():
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize(("form", "other"), [(a, b) for a in OWN for b in OWN if a != b])
+@pytest.mark.parametrize(("form", "other"), [*permutations(ELEMENTS, 2)])
 def test_a_tag_of_another_form_is_content(form, other, layout):
-    for tag in {*OWN[other]} - {*OWN[form]}:
+    own = ELEMENTS[form][3:]
+    for tag in {*ELEMENTS[other][3:]} - {*own}:
         for value in (f"</{tag}>", f"<{tag}>", f"a <{tag} b=1> c </{tag}> d", f"</{tag}>\n<{tag}>"):
             arguments = {"to": "ann", "say": value}
             assert arguments_of(in_elements(form, layout, **arguments)) == arguments
     value = in_elements(other, layout, bed="roses")
-    if not any(f"<{tag}" in value or f"</{tag}" in value for tag in OWN[form]):
+    if not any(f"<{tag}" in value or f"</{tag}" in value for tag in own):
         assert arguments_of(in_elements(form, layout, say=value)) == {"say": value}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("form", OWN)
+@pytest.mark.parametrize("form", ELEMENTS)
 def test_a_tag_of_the_own_form_is_refused_and_named(form, layout):
-    element, call = OWN[form]
+    *_, element, call = ELEMENTS[form]
     for tag in (f"</{element}>", f"<{element}>", f"<{call}>"):
         for value in (tag, f"a {tag} b", f"a {tag}"):
             for more in ({}, {"to": "ann"}):
@@ -375,7 +280,7 @@ def test_a_tag_of_the_own_form_is_refused_and_named(form, layout):
                 assert why.endswith("send the call as JSON, or the value without the tag")
 
 
-@pytest.mark.parametrize("form", OWN)
+@pytest.mark.parametrize("form", ELEMENTS)
 @pytest.mark.parametrize(
     "inject",
     [
@@ -391,8 +296,8 @@ def test_a_tag_of_the_own_form_is_refused_and_named(form, layout):
 @pytest.mark.parametrize("layout", ["lines", "CRLF"])
 @pytest.mark.parametrize("beside", [{}, {"bed": "roses"}, {"to": "ann"}])
 def test_a_value_never_adds_an_argument_nor_ends_its_call(form, inject, layout, beside):
-    _, element, closing = ELEMENTS[form]
-    value = inject(element, closing).format(OWN[form][0])
+    _, element, closing, tag, _ = ELEMENTS[form]
+    value = inject(element, closing).format(tag)
     for arguments in ({**beside, "say": value}, {"say": value, **beside}):
         assert isinstance(arguments_of(in_elements(form, layout, **arguments)), str)
 

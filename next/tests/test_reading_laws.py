@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
+from kit import table
 
 from selfcorrect.reading.choose import Chosen, read_text
 from selfcorrect.reading.json_text import CLOSERS, NOTATION, Scanner, read_json_text
@@ -197,11 +198,7 @@ def test_every_letter_of_a_broken_call_is_in_it_or_around_it(named, data):
     assert marks("".join(said)) == marks(text)
 
 
-WRITTEN = (
-    "f(alpha='b')",
-    '{"name": "f", "arguments": {"alpha": "b"}}',
-    "<function=f><parameter=alpha>b</parameter></function>",
-)
+WRITTEN = table("reading_laws.txt", "calls")
 
 
 @MANY
@@ -230,13 +227,7 @@ def test_nothing_is_computed(frame, operator):
             read_python_calls(f"f({inside})", 0)
 
 
-FRAMES = (
-    "<tool_call><function=f><parameter=a>{}</parameter></function></tool_call>",
-    '<invoke name="f"><parameter name="a" string="true">{}</parameter></invoke>',
-    "<tool_call>f<arg_key>a</arg_key><arg_value>{}</arg_value></tool_call>",
-    '<|tool_call>call:f{{a:<|"|>{}<|"|>}}<tool_call|>',
-    "<f><a>{}</a></f>",
-)
+FRAMES = table("reading_laws.txt", "frames")
 
 
 @MANY
@@ -262,12 +253,7 @@ FORMS = {
     "<f>": ("<{0}>{1}{2}{3}</{0}>", "</f>"),
     "<function=f> ": ("<{0}>{1}{2}{3}</{0}>", "</function>"),
 }
-PIECES = (
-    *("a", " ", "\n", "\r\n", "\t", "<", "</", ">", "{", "<b>", "</b>", "```", "</x:parameter>"),
-    *("</parameter>", "<parameter=a>", "<parameter name=b>", "</function>", "<function=f>"),
-    *("</invoke>", "<invoke name=f>", "<tool_call>", "</tool_call>", "<f>", "</f>", "<a>", "</a>"),
-    *("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<x:parameter name=b>"),
-)
+PIECES = table("reading_laws.txt", "pieces")
 
 
 @settings(max_examples=300, deadline=None)
@@ -292,7 +278,7 @@ def test_what_was_written_on_lines_is_read_back_or_refused(opening, end, values)
 TAGS = ("parameter", "x:parameter", "arg_value", "a", "b")
 
 
-JUNK = ("[", "{'", '"', "'", "[1,", "{/*", '{"a":[', "#", "\\", "['a'b", "('", "[“", "1", "[x ")
+JUNK = table("reading_laws.txt", "junk")
 MARKUP = (*JUNK, "<f>", "f(", "a{", "<parameter=k>", "<invoke name=x><parameter=k>", "Thought:")
 
 

@@ -74,11 +74,7 @@ def is_reused(tool, args, strategies, name="t", **options):
     return "result" in out
 
 
-NEXT = [
-    ({"whenever": "2027-01-31"}, {"departure_date": "2027-01-31"}),
-    ({"whenever": "31 January 2027"}, {"departure_date": "2027-01-31"}),
-    ({"whenever": "2027-01-31", "seats": "2"}, {"departure_date": "2027-01-31", "seats": 2}),
-]
+NEXT = table("remember.txt", "next")
 
 
 @pytest.mark.parametrize("effect", ["read_only", "idempotent", "mutating"])

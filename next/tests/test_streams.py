@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
+from kit import table
 from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel, generate_from_stream
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
@@ -73,17 +74,13 @@ TMP, LOG = '{"target": "tmp", "days": 30}', '{"target": "log", "days": 7}'
 ran: list[Any] = []
 
 
-def call(call_id, **args):
-    return {"name": "purge", "args": args, "id": call_id, "type": "tool_call"}
-
-
 def rest(text):
     return {"name": None, "args": text, "id": None, "error": "", "type": "invalid_tool_call"}
 
 
 def purge(target: str = "all", days: int = 0) -> str:
     """Delete what is old."""
-    ran.append((target, days))
+    ran.append([target, days])
     return "purged"
 
 
@@ -108,108 +105,10 @@ def play(pieces, how, reason="tool_calls", **options):
     return agent.invoke(start)["messages"]
 
 
-ONE, TWO = [("tmp", 30)], [("tmp", 30), ("log", 7)]
-SHAPES = {
-    "whole": ([piece("", "purge", "c1"), piece(TMP)], ONE),
-    "in many pieces": ([piece("", "purge", "c1"), *(piece(each) for each in TMP)], ONE),
-    "without an index": (
-        [piece("", "purge", "c1", None), piece(TMP[:9], index=None), piece(TMP[9:], index=None)],
-        ONE,
-    ),
-    "with the id each time": (
-        [piece(TMP[:9], "purge", "c1", None), piece(TMP[9:], None, "c1", None)],
-        ONE,
-    ),
-    "with empty names": ([piece("", "purge", "c1", None), piece(TMP, "", "", None)], ONE),
-    "with the name each time": ([piece(TMP[:9], "purge", "c1"), piece(TMP[9:], "purge")], ONE),
-    "with a late id": ([piece(TMP[:9], "purge"), piece(TMP[9:], None, "c1")], ONE),
-    "two under one index": ([piece(TMP, "purge", "c1"), piece(LOG, "purge", "c2")], TWO),
-    "two under one index, in pieces": (
-        [piece("", "purge", "c1"), piece(TMP), piece("", "purge", "c2"), piece(LOG)],
-        TWO,
-    ),
-    "two without ids": ([piece(TMP, "purge"), piece(LOG, "purge")], TWO),
-    "two in turns": (
-        [
-            *(piece("", "purge", "c1", 0), piece("", "purge", "c2", 1)),
-            *(piece(TMP[:9], index=0), piece(LOG[:9], index=1)),
-            *(piece(TMP[9:], index=0), piece(LOG[9:], index=1)),
-        ],
-        TWO,
-    ),
-    "without arguments": ([piece("", "purge", "c1")], [("all", 0)]),
-    "cut in a text": ([piece('{"target": "logs/20', "purge", "c1")], []),
-    "cut in a key": ([piece('{"target": "logs", "da', "purge", "c1")], []),
-    "glued": ([piece('{"target": "a"}', "purge", "c1"), piece('{"target": "b"}')], []),
-    "a key twice": ([piece('{"target": "a", "target": "b"}', "purge", "c1")], []),
-    "with a late name, then in pieces": (
-        [piece("", None, "c1"), piece("", "purge"), piece(TMP[:9]), piece(TMP[9:])],
-        ONE,
-    ),
-    "the head again at the end": ([piece(TMP, "purge", "c1"), piece("", "purge", "c1")], ONE),
-    "the name again at the end": ([piece(TMP, "purge", "c1"), piece("", "purge")], ONE),
-    "empty pieces of no call": ([piece(TMP, "purge", "c1"), piece("", "", "", 7)], ONE),
-    "a cut call beside a whole one": (
-        [piece(LOG[:9], "purge", "c1", 0), piece(TMP, "purge", "c2", 1)],
-        ONE,
-    ),
-    "whole at two indexes": (
-        [piece(TMP, "purge", "c1", 0), piece(TMP, "purge", "c1", 1)],
-        ONE,
-    ),
-    "whole twice": ([piece(TMP, "purge", "c1"), piece(TMP, "purge", "c1")], ONE),
-    "head at one index, whole at another": (
-        [piece("", "purge", "c1", 0), piece(TMP, "purge", "c1", 1)],
-        ONE,
-    ),
-    "one id for two calls": ([piece(TMP, "purge", "c1", 0), piece(LOG, "purge", "c1", 1)], TWO),
-    "two ids for equal calls": (
-        [piece(TMP, "purge", "c1", 0), piece(TMP, "purge", "c2", 1)],
-        ONE * 2,
-    ),
-    "arguments at the next index": ([piece("", "purge", "c1", 0), piece(TMP, index=1)], []),
-    "arguments at no index": ([piece("", "purge", "c1", 0), piece(TMP, index=None)], []),
-    "arguments with an id of their own": ([piece("", "purge", "c1"), piece(TMP, None, "fc_1")], []),
-    "the rest at the next index": (
-        [piece('{"target": "tmp"}', "purge", "c1", 0), piece(', "days": 30}', index=1)],
-        [],
-    ),
-    "a whole call beside a piece without an owner": (
-        [piece(TMP, "purge", "c1", 0), piece(LOG, index=1)],
-        [],
-    ),
-    "a part at another index": (
-        [
-            *(piece('{"target": "', "purge", "c1", 0), piece("t", "purge", "c1", 1)),
-            piece('mp"}', "purge", "c1", 0),
-        ],
-        [],
-    ),
-    "arguments before the head": ([piece(TMP), piece("", "purge", "c1")], []),
-    "heads before arguments": (
-        [piece("", "purge", "c1"), piece("", "purge", "c2"), piece(TMP), piece(LOG)],
-        [],
-    ),
-    "heads before the arguments of one": (
-        [piece("", "purge", "c1"), piece("", "purge", "c2"), piece(TMP)],
-        [],
-    ),
-    "a second value behind the first, beside a head": (
-        [piece("", "purge", "c1", 0), piece(TMP, "purge", "c2", 1), piece(LOG, index=1)],
-        [],
-    ),
-    "all arguments in one piece, beside a head": (
-        [piece("", "purge", "c1", 0), piece(TMP + LOG, "purge", "c2", 1)],
-        [],
-    ),
-}
-
-
 @pytest.mark.parametrize("how", ["invoke", "ainvoke", "stream", "astream", "joined"])
-@pytest.mark.parametrize("name", SHAPES)
-def test_what_was_streamed_runs_as_it_was_written_or_not_at_all(name, how):
-    pieces, expected = SHAPES[name]
-    thread = play(pieces, how)
+@pytest.mark.parametrize(("name", "pieces", "expected"), table("streams.txt", "shapes"))
+def test_what_was_streamed_runs_as_it_was_written_or_not_at_all(name, pieces, expected, how):
+    thread = play([piece(*each) for each in pieces], how)
     assert sorted(ran) == sorted(expected)
     assert_one_answer_each(thread)
     answers = [each.status for each in thread if isinstance(each, ToolMessage)]
@@ -232,7 +131,7 @@ def assert_one_answer_each(thread):
 def test_what_a_limit_has_cut_is_refused_where_nobody_saw_the_pieces(cut, reason):
     whole = piece(LOG, "purge", "c1", 0)
     thread = play([whole, piece(cut, "purge", "c2", 1)], "joined", reason, tells=False)
-    assert ran == TWO[1:]
+    assert ran == [["log", 7]]
     assert_one_answer_each(thread)
 
 
@@ -264,40 +163,16 @@ def test_a_message_without_pieces_or_with_the_same_calls_is_left_alone():
     assert read_pieces(message, [piece(TMP, "purge", "c1")]) is message
 
 
-NODE = {
-    "a call twice": ([call("c1", days=1), call("c1", days=1)], [], None, [("all", 1)]),
-    "a head and its call": ([call("c1"), call("c1", days=1)], [], None, [("all", 1)]),
-    "one id for two": (
-        [call("c1", days=1), call("c1", days=2)],
-        [],
-        None,
-        [("all", 1), ("all", 2)],
-    ),
-    "arguments of no call": ([call("c1"), {**call("", days=1), "name": ""}], [], None, []),
-    "a rest of no call": ([call("c1", days=1)], [rest(', "target": "tmp"}')], None, []),
-    "neither a name nor arguments": (
-        [call("c1", days=1), {**call(""), "name": ""}],
-        [],
-        None,
-        [("all", 1)],
-    ),
-    "at the limit of tokens": (
-        [call("c1", days=1), call("c2", days=2)],
-        [],
-        "length",
-        [("all", 1)],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", NODE)
-def test_a_turn_that_others_have_joined_is_read_as_a_whole(name):
-    calls, invalid, reason, expected = NODE[name]
+@pytest.mark.parametrize(
+    ("name", "calls", "rests", "reason", "expected"), table("streams.txt", "turns")
+)
+def test_a_turn_that_others_have_joined_is_read_as_a_whole(name, calls, rests, reason, expected):
+    calls = [{"name": name, "args": args, "id": call_id} for call_id, name, args in calls]
     blocks = [{"type": "tool_use", "id": c["id"], "name": c["name"], "input": {}} for c in calls]
     turn = AIMessage(
         blocks,
         tool_calls=calls,
-        invalid_tool_calls=invalid,
+        invalid_tool_calls=[rest(each) for each in rests],
         response_metadata={"finish_reason": reason} if reason else {},
     )
     ran.clear()

@@ -362,15 +362,6 @@ def test_an_open_call_leads_to_the_node(name):
     assert calls_condition(Data(messages)) == target
 
 
-def test_listeners_see_each_call():
-    pay, _ = payer()
-    records = []
-    graph = graph_of([pay], on_trail=records.append)
-    graph.invoke({"messages": [turn(call("a", To="ann"), call("b"))]})
-    failed = {each["tool_call_id"]: "failure" in each for each in records}
-    assert failed == {"a": False, "b": True}
-
-
 @pytest.mark.parametrize("options", [{"limit": {}}, {"strategies": "none.toml"}])
 def test_mistakes_are_found_when_the_node_is_built(options):
     with pytest.raises(SelfCorrectError):

@@ -21,6 +21,7 @@ from uuid import UUID
 
 import pytest
 from hypothesis import given, strategies as st
+from kit import table
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import InjectedToolArg, StructuredTool, ToolException, tool
 from pydantic import AfterValidator, BaseModel, Field, RootModel
@@ -78,17 +79,6 @@ def test_arguments_reach_the_function_as_what_it_annotates():
     args = {"origin": "LHR", "when": "2026-10-26", "who": {"age": 3}, "cabin": "economy"}
     value = run_tool(ToolSpec.from_function(book), args)
     assert value == ["LHR", date(2026, 10, 26), Person(age=3), Cabin.ECONOMY, 1, "veg"]
-
-
-def test_a_tool_says_whether_arguments_are_valid_and_what_is_wrong():
-    def book(seats: int) -> str:
-        """Book seats."""
-        return str(seats)
-
-    spec = ToolSpec.from_function(book)
-    for args, is_valid in (({"seats": 2}, True), ({"seats": "2"}, False), ({}, False)):
-        assert spec.is_valid(args) is is_valid
-        assert (spec.findings(args) == []) is is_valid
 
 
 def test_arguments_that_only_the_function_refuses_are_not_done():
@@ -710,21 +700,7 @@ def test_json_stays_as_it_is(value):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [
-        ({"isError": True, "content": [{"type": "text", "text": "no seat"}]}, "no seat"),
-        ({"error": "no seat"}, "no seat"),
-        ({"error": {"code": 4, "message": "no seat"}}, "no seat"),
-        ({"error": {"code": 4}}, "{'code': 4}"),
-        ({"status": "error", "message": "no seat"}, "no seat"),
-        ({"status_code": 500, "detail": "down"}, "down"),
-        ({"error": None}, None),
-        ({"error": ""}, None),
-        ({"isError": False}, None),
-        ({"status_code": 200}, None),
-        ({"status": "ok", "text": "error: none"}, None),
-        ("error: no seat", None),
-        ([{"error": "x"}], None),
-    ],
+    table("error_values.txt", "values"),
 )
 def test_an_error_value_is_told_by_its_structure(value, text):
     assert error_in(value) == text

@@ -98,14 +98,7 @@ def test_on_and_off_say_nothing_under_a_name_that_turns_something_off(name):
 
 @pytest.mark.parametrize(
     ("written", "description"),
-    [
-        *[
-            ("5 miles", "nautical miles"),
-            ("5 USD", "in Australian dollars"),
-            ("5 tons", "in tonnes"),
-        ],
-        *[("2 hours", "hour of the trip"), ("5 weeks", "ISO week")],
-    ],
+    table("values.txt", "other units"),
 )
 def test_a_unit_that_a_word_makes_another_one_is_refused(written, description):
     assert repair({"type": "number", "description": description}, written).problems
@@ -117,9 +110,7 @@ def test_two_readings_are_a_refusal_that_names_both(schema, written, text):
     assert (problem.kind, problem.text) == ("ambiguous", text)
 
 
-@pytest.mark.parametrize(
-    ("schema", "value"), [(INTEGER, 5), (TEXT, "5"), (many(TEXT), ["a, b"]), (CABIN, "first")]
-)
+@pytest.mark.parametrize(("schema", "value"), table("values.txt", "fits"))
 def test_what_fits_is_left_alone(schema, value):
     args = {"q": value}
     slot = Slot.of({"properties": {"q": schema}})
@@ -135,15 +126,7 @@ def test_a_name_asks_for_a_unit():
 
 @pytest.mark.parametrize(
     ("written", "name"),
-    [
-        *[("5 minutes", "min_amount"), ("5 inches", "in_stock"), ("5 A", "a_id")],
-        *[
-            ("5 lb", "price_in_pounds"),
-            ("5 days", "day"),
-            ("2 years", "birth_year"),
-            ("2 hours", "start_hour"),
-        ],
-    ],
+    table("values.txt", "no units"),
 )
 def test_a_word_of_a_name_that_is_no_unit_asks_for_none(written, name):
     assert repair(INTEGER, written, name=name).problems

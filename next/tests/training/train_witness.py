@@ -1,7 +1,7 @@
 # ruff: noqa: T201 - a script prints
-"""Train the witness of `selfcorrect.diagnosis`, and measure it on systems that it has not seen.
+"""Train the witness of `selfcorrect.diagnosis`; how sure it is, it learns on systems left out.
 
-usage: train_witness.py ERRORS.jsonl... [--left-out FILE] [--out WITNESS.bin]
+usage: train_witness.py ERRORS.jsonl... [--left-out FILE] --out WITNESS.bin
 
 Needs numpy, scipy and scikit-learn. The rows stay where they are: of them only weights are kept.
 Every run over the same files gives the same weights.
@@ -11,7 +11,6 @@ import argparse
 import gzip
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +26,9 @@ from sklearn.linear_model import LogisticRegression
 from selfcorrect.diagnosis import witness
 from selfcorrect.diagnosis.clues import FAULTLESS, Clues, openings_of
 from selfcorrect.diagnosis.facts import recorded_finding
-from selfcorrect.diagnosis.reading import by_words_alone, gather, places_at_fault
+from selfcorrect.diagnosis.reading import by_words_alone, gather
 from selfcorrect.diagnosis.witness import decide, features_of, signs
-from selfcorrect.model import RETRYABLE, ErrorKind, name_place
+from selfcorrect.model import RETRYABLE, ErrorKind
 from selfcorrect.strategy_map.match import Answer
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
@@ -41,7 +40,6 @@ GROUP = 4
 PHRASES = Path(__file__).with_name("phrases.txt")
 NEUTRAL = ("error", "request failed", "something went wrong", "an error occurred")
 """Sentences that say nothing."""
-FAULTLESS_LABELS = {"transient", "rate_limit", "timeout", "quota", "cancelled", "internal"}
 SILENT = (0.0,) * 9
 
 
@@ -49,10 +47,8 @@ SILENT = (0.0,) * 9
 class Row:
     """A labelled error, and what is known of it before the witness speaks."""
 
-    record: dict[str, Any]
     clues: Clues
     sure: tuple[str | None, str | None]
-    params: tuple[str, ...]
     hashes: tuple[int, ...]
     kinds: tuple[str, ...]
     categories: tuple[str, ...]
@@ -72,12 +68,10 @@ def row_of(record: dict[str, Any], strategies: StrategyMap, *, is_opening: bool 
     openings = (row_of({**record, "message": head}, strategies, is_opening=True) for head in heads)
     category = facts.category or ("none" if facts.kind in FAULTLESS else None)
     sure = (facts.kind and str(facts.kind), category and str(category))
-    kind = facts.kind or ErrorKind.VALIDATION
-    paths = [name_place(each) for each in places_at_fault(clues, facts.paths, kind)]
     labels = record["labels"]
     hashes = tuple(dict.fromkeys(map(witness.hash_of, features_of(clues))))
     return Row(
-        record, clues, sure, tuple(paths), hashes,
+        clues, sure, hashes,
         words(labels["kind"]), words(labels["category"]), record["system"], said, tuple(openings),
     )  # fmt: skip
 
@@ -218,7 +212,7 @@ def testify(weights: witness.Weights, rows: list[Row]) -> list[witness.Testimony
     ]
 
 
-# --- measuring ---
+# --- how sure it is ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,14 +222,12 @@ class Said:
     row: Row
     votes: witness.Testimony
     weights: witness.Weights
-    fold: int
 
-    def decide(self, sure: Sequence[float] = SILENT) -> tuple[str, str, float]:
-        weights = replace(self.weights, sure=tuple(sure))
-        found = decide_row(self.row, self.votes, weights)
+    def decide(self) -> tuple[str, str, float]:
+        found = decide_row(self.row, self.votes, self.weights)
         if by_words_alone(ErrorKind(found[0]), self.row.said):
-            votes = testify(weights, list(self.row.openings))
-            doubts = map(decide_row, self.row.openings, votes, repeat(weights))
+            votes = testify(self.weights, list(self.row.openings))
+            doubts = map(decide_row, self.row.openings, votes, repeat(self.weights))
             return next((each for each in doubts if each[0] not in RETRYABLE), found)
         return found
 
@@ -259,7 +251,7 @@ def say_apart(rows: list[Row], extra: list[Row]) -> list[Said]:
         weights = fit([row for row in rows if fold[row.system] != part] + extra)
         left = [row for row in rows if fold[row.system] == part]
         votes = testify(weights, left)
-        found += [Said(row, each, weights, part) for row, each in zip(left, votes, strict=True)]
+        found += [Said(row, each, weights) for row, each in zip(left, votes, strict=True)]
     return found
 
 
@@ -283,55 +275,6 @@ def learn_signs(said: Iterable[Said]) -> tuple[float, ...]:
     return tuple(round(float(each), 4) for each in (*model.coef_[0], model.intercept_[0]))
 
 
-def path(name: str) -> str:
-    name = re.sub(r"^(\$\.|#/|/)", "", str(name)).replace("/", ".")
-    return re.sub(r"\[['\"]?([^\]'\"]+)['\"]?\]", r".\1", name).strip(".").casefold()
-
-
-def checks(row: Row, kind: str, category: str) -> dict[str, bool]:
-    """Compare an answer with the labels, by the rules of the labels."""
-    labels, params = row.record["labels"], () if kind in FAULTLESS else row.params
-    found = {"kind": kind in row.kinds}
-    if row.categories != ("none",):
-        found["category"] = is_right(replace(row, kinds=(kind,)), kind, category)
-    if labels.get("params"):
-        accepted = [set(map(path, one)) for one in labels["params_any"]]
-        found["params"] = set(map(path, params)) in accepted
-    elif row.kinds[0] in FAULTLESS_LABELS and len(row.kinds) == 1:
-        found["params"] = not params
-    return found
-
-
-def measure(said: list[Said]) -> dict[str, float]:
-    hit, seen, sure = Counter(), Counter(), []
-    for part in range(FOLDS):
-        weights = learn_signs(each for each in said if each.fold != part)
-        for each in (one for one in said if one.fold == part):
-            kind, category, confidence = each.decide(weights)
-            good = checks(each.row, kind, category)
-            hit.update(name for name, ok in good.items() if ok)
-            seen.update(list(good))
-            both = is_right(each.row, kind, category)
-            sure.append((confidence, both))
-            if all(each.row.sure):
-                seen["sure"] += 1
-                hit["sure"] += both
-    out = {name: round(100 * hit[name] / seen[name], 1) for name in seen}
-    return {**out, "covered at 95 % right": round(100 * coverage(sure), 1)}
-
-
-def coverage(pairs: list[tuple[float, bool]], share: float = 0.95) -> float:
-    """Return the largest share of answers, the surest first, of which `share` are right."""
-    pairs = sorted(pairs, key=lambda pair: -pair[0])
-    best = right = 0
-    for number, (_, good) in enumerate(pairs, 1):
-        right += good
-        is_last = number == len(pairs) or pairs[number][0] < pairs[number - 1][0]
-        if is_last and right >= share * number:
-            best = number
-    return best / len(pairs)
-
-
 def save(weights: witness.Weights, path: Path) -> None:
     hashes = np.array(list(weights.rows), dtype="<u4").tobytes()
     names = ("scale", "bias", "pairs", "sure")
@@ -343,7 +286,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("errors", nargs="+", type=Path)
     parser.add_argument("--left-out", type=Path, help="names of systems that are not trained on")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     left_out = set(options.left_out.read_text().split()) if options.left_out else set()
     strategies = StrategyMap.load("default")
@@ -353,14 +296,9 @@ def main() -> None:
     print(
         len(rows), "rows of", len({row.system for row in rows}), "systems,", len(extra), "phrases"
     )
-    taught = [row for row in extra if row.record.get("status") or row.record.get("exception")]
-    print("five folds without phrases:", measure(say_apart(rows, taught)))
-    said = say_apart(rows, extra)
-    print("five folds with phrases:", measure(said))
-    if options.out:
-        weights = replace(fit(rows + extra, KEPT), sure=learn_signs(said))
-        save(weights, options.out)
-        print(options.out, options.out.stat().st_size, "bytes,", len(weights.rows), "features")
+    weights = replace(fit(rows + extra, KEPT), sure=learn_signs(say_apart(rows, extra)))
+    save(weights, options.out)
+    print(options.out, options.out.stat().st_size, "bytes,", len(weights.rows), "features")
 
 
 if __name__ == "__main__":
