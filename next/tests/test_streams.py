@@ -287,9 +287,10 @@ def test_what_runs_of_a_damaged_stream_is_what_was_written_or_nothing(form):
         thread = agent.invoke({"messages": [HumanMessage("x")]})["messages"]
         wanted = [(name, *run_of(args)) for name, args, _ in written]
         texts = ["".join(each["args"] for at, each in came if at == n) for n in range(len(written))]
-        # What has lost a piece and is an object still is another call, and nothing shows it.
+        # What has lost a piece and is an object still, or one with the comma too many that models
+        # write, is another call, and nothing shows it.
         for text, (_, args, _) in zip(texts, written, strict=True):
-            assume(not text or object_in(text) in (None, args))
+            assume(not text or object_in(text.replace(",}", "}")) in (None, args))
         # Where nothing came behind a head, it is the head of a call without arguments.
         may_run = [
             {call} | ({(call[0], *run_of({}))} if not text else set())
