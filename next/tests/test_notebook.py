@@ -184,6 +184,10 @@ def test_11_the_timeline_moves_the_head(cell):
     says(cell(9), "next validate")
 
 
+only_lab = pytest.mark.parametrize("page", ["lab"], indirect=True)
+
+
+@only_lab
 def test_12_a_slow_node_is_paused_and_another_cell_answers(page, cell):
     press(cell(5), "r", "node is running")
     press(cell(0), "b", "earlier state, next")
@@ -196,12 +200,14 @@ def test_12_a_slow_node_is_paused_and_another_cell_answers(page, cell):
     field.fill(COUNT)
 
 
+@only_lab
 def test_13_a_step_tries_a_node_again_that_raised(cell):
     press(cell(6), "n", "raised an error")
     expect(cell(6).locator("p.error")).to_contain_text("RuntimeError: the node broke")
     press(cell(6), "n", "before second")
 
 
+@only_lab
 def test_14_a_question_waits_and_its_answer_goes_on(cell):
     press(cell(4), "r", "A person is asked")
     cell(4).press("a")
@@ -213,6 +219,7 @@ def test_14_a_question_waits_and_its_answer_goes_on(cell):
     expect(cell(4)).to_contain_text("to CDG on 2026-04-03")
 
 
+@only_lab
 def test_15_a_run_that_failed_shows_its_report(cell):
     press(cell(3), "r", "ended with a report")
     for number in (1, 2, 3):
@@ -220,6 +227,7 @@ def test_15_a_run_that_failed_shows_its_report(cell):
         expect(attempt).to_contain_text("connection refused")
 
 
+@only_lab
 def test_17_everything_has_a_name_and_the_keyboard_reaches_it(page, cell):
     for role in ("button", "textbox"):
         for each in cell(4).get_by_role(role).all():
@@ -232,10 +240,12 @@ def test_17_everything_has_a_name_and_the_keyboard_reaches_it(page, cell):
     assert {"Run", "Back", "Restart", "Edit", "Export", "Help"} <= reached
 
 
+@only_lab
 def test_22_two_cells_do_not_mix(cell):
     expect(cell(7).locator(".status")).to_contain_text("Nothing has run yet")
 
 
+@only_lab
 def test_23_hostile_texts_are_shown_as_text_and_cut(page, cell):
     press(cell(7), "r", "The run ended|A person is asked")
     cell(7).get_by_text("State", exact=True).click()
@@ -245,6 +255,7 @@ def test_23_hostile_texts_are_shown_as_text_and_cut(page, cell):
     assert longest <= 2_000
 
 
+@only_lab
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_16_texts_have_contrast(page, cell, scheme):
     page.evaluate(f"document.body.dataset.jpThemeLight = '{scheme == 'light'}'".lower())
@@ -252,6 +263,7 @@ def test_16_texts_have_contrast(page, cell, scheme):
         assert cell(number).evaluate(CONTRAST) == []
 
 
+@only_lab
 def test_18_the_notebook_opens_again_with_and_without_its_kernel(page, cell):
     page.keyboard.press("Control+s")
     page.wait_for_timeout(1_000)
