@@ -16,11 +16,8 @@ A doubt is written to stderr even where nothing is configured; nothing else is.
 import logging
 import sys
 import traceback
-from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
-from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.effects.failure import is_fault
@@ -29,7 +26,7 @@ from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import own_forms, quote, release, text_of
 
-_MOST_CHANGES: Final = 20
+_MOST_CHANGES = 20
 
 
 def log_step(event: JsonObject, state: CorrectionState) -> None:
@@ -41,7 +38,7 @@ def log_step(event: JsonObject, state: CorrectionState) -> None:
     current = state.get("current") or {}
     told: JsonDict = {name: event[name] for name in _TOLD if event.get(name) is not None}
     if changes:
-        told["changes"] = [_change_text(each) for each in islice(changes, _MOST_CHANGES)]
+        told["changes"] = [_change_text(each) for each in changes[:_MOST_CHANGES]]
     _write(level, "repaired" if changes else "step", {"tool": current.get("name"), **told})
 
 
@@ -83,8 +80,8 @@ def redacted(_logger: Any, _method: str, event: Any) -> Any:
     return {_plain(name): _plain(item) for name, item in event.items()}
 
 
-_TOLD: Final = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
-_LEVELS: Final = dict.fromkeys(
+_TOLD = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
+_LEVELS = dict.fromkeys(
     ("limit_reached", "attempts_exhausted", "terminal_kind", "unavailable", "escalated"),
     logging.WARNING,
 )
@@ -118,15 +115,12 @@ def _plain(item: Any) -> Any:
 
 
 def _change_text(change: JsonObject) -> str:
-    show = partial(quote, most=80)
-    before, after = (show(change[key]) if key in change else "nothing" for key in _SIDES)
+    sides = ("before", "after")
+    before, after = (quote(change[key], 80) if key in change else "nothing" for key in sides)
     return f"{change['path']}: {before} → {after} ({change['safety']}, {change.get('strategy')})"
 
 
-_SIDES: Final = ("before", "after")
-
-
-def _frames(error: BaseException) -> Sequence[str]:
+def _frames(error: BaseException) -> list[str]:
     """Return where an error was raised, its innermost frame first."""
-    found = reversed(traceback.extract_tb(error.__traceback__))
-    return [f"{each.filename}:{each.lineno} in {each.name}" for each in islice(found, 10)]
+    found = reversed(traceback.extract_tb(error.__traceback__, -10))
+    return [f"{each.filename}:{each.lineno} in {each.name}" for each in found]
