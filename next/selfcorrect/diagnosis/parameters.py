@@ -107,7 +107,7 @@ def mask(text: str, places: Places) -> Masked:
     quoted: list[str] = []
     bare: list[str] = []
     spelt = sorted(
-        ((_spelling(value), path) for path, value in places.values.items()),
+        ((str(value).strip()[:_LONG], path) for path, value in places.values.items()),
         key=lambda pair: -len(pair[0]),
     )
     for value, path in spelt:
@@ -123,12 +123,6 @@ def mask(text: str, places: Places) -> Masked:
             # A value that is an argument's name too may stand for the name elsewhere.
             text = whole.sub(MARK, text, count=1 if places.named(value) else 0)
     return Masked(text, tuple(quoted), tuple(bare))
-
-
-def _spelling(value: JSON) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return ""
-    return str(value).strip()[:_LONG]
 
 
 # --- the arguments at fault ---
