@@ -7,7 +7,6 @@ import errno
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import field
 
 from selfcorrect.diagnosis.body import Body, Fault, body_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
@@ -53,7 +52,7 @@ class Clues:
     wait: float | None
     spoken_wait: float | None
     is_success: bool
-    hints: tuple[tuple[str, str], ...] = field(default=())
+    hints: tuple[tuple[str, str], ...] = ()
 
 
 def clues_of(finding: Finding, places: Places) -> Clues:

@@ -136,8 +136,7 @@ def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
     if found:
         return Blame(tuple(dict.fromkeys(found)), "structure")
     scores = _scores(masked, places)
-    best = max(scores, key=scores.__getitem__, default="")
-    score = scores.get(best, 0.0)
+    score = max(scores.values(), default=0.0)
     only = places.top[0] if len(places.top) == 1 else None
     names = _new_names(masked.text)
     if names and not places.named(names[0]) and not _runs_program(places):

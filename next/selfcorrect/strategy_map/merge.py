@@ -35,7 +35,8 @@ class Strategies:
             ValueError: If there is none of that name, or it does not take the options.
         """
         if (rule, name) not in self.bound:
-            self.bound[rule, name] = bind(name, self._factory(rule, name), options)
+            own = self.factories.get((rule, name)) or self.factories.get((None, name))
+            self.bound[rule, name] = bind(name, own, options)
         return self.bound[rule, name]
 
     def name_of(self, rule: str | None, rung: str | Factory) -> str:
@@ -53,9 +54,6 @@ class Strategies:
             number += 1
             free = f"{name}-{number}"
         return free
-
-    def _factory(self, rule: str | None, name: str) -> Factory | None:
-        return self.factories.get((rule, name)) or self.factories.get((None, name))
 
 
 def strategies_of(
