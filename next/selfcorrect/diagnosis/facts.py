@@ -100,6 +100,8 @@ def recorded_finding(
     code: str | None = None,
 ) -> Finding:
     """Return what a log or another process shows of an error."""
+    if not isinstance(status, int | str | None):  # a log may hold anything
+        raise TypeError(f"a status is a number or a text, not {status!r:.80}")
     known = getattr(builtins, (exception or "").rpartition(".")[2], None)
     is_known = isinstance(known, type) and issubclass(known, BaseException)
     types = [*_class_names(known)] if is_known and known else []
