@@ -7,12 +7,11 @@ import errno
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import field
 
 from selfcorrect.diagnosis.body import Body, Fault, body_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
-from selfcorrect.diagnosis.parameters import MARK, Blame, Masked, Places, blame, mask, places_of
-from selfcorrect.model import JSON, RETRYABLE, ErrorKind, Finding, JsonDict, JsonObject, frozen
+from selfcorrect.diagnosis.parameters import MARK, Blame, Masked, Places, blame, mask
+from selfcorrect.model import RETRYABLE, ErrorKind, Finding, JsonDict, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern, window
 
 FAULTLESS = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
@@ -53,15 +52,14 @@ class Clues:
     wait: float | None
     spoken_wait: float | None
     is_success: bool
-    hints: tuple[tuple[str, str], ...] = field(default=())
+    hints: tuple[tuple[str, str], ...] = ()
 
 
-def clues_of(finding: Finding, args: JSON = None, schema: JsonObject | None = None) -> Clues:
+def clues_of(finding: Finding, places: Places) -> Clues:
     """Gather what an error of a call shows."""
     text = plain(finding.get("text", ""))
     body = body_of(text)
     fault = body.faults[0] if body.faults else Fault(text)
-    places = places_of(args, schema)
     masked = mask(plain(fault.sentence), places)
     sentence = sentence_of(masked.text)
     spoken = _unmask(sentence.text, fault.sentence)
@@ -116,13 +114,7 @@ def _unmask(sentence: str, said: str) -> str:
         end = said.find(part, end + 1) + len(part) if part else end + 1
         if start < 0 or end < start:
             return sentence.replace(MARK, "…")
-    return (
-        said[start:end]
-        if parts and parts[-1]
-        else sentence.replace(MARK, "…")
-        if parts
-        else sentence
-    )
+    return said[start:end] if parts and parts[-1] else sentence.replace(MARK, "…")
 
 
 _LONGEST = 2_000

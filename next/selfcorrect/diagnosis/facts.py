@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from selfcorrect.effects.failure import (
     TIMEOUT_FIELDS,
@@ -20,7 +20,6 @@ from selfcorrect.errors import ToolReportedError
 from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.text import release, text_of
 
-T = TypeVar("T")
 MAX_TEXT = 64_000
 _CODE_FIELDS = ("error_code", "code", "sqlite_errorname", "validator")
 
@@ -28,10 +27,9 @@ _CODE_FIELDS = ("error_code", "code", "sqlite_errorname", "validator")
 def finding_of(error: BaseException) -> Finding:
     """Return what an exception shows, its causes included; secrets are cut out of its text."""
     layers = list(chain(error))
-    statuses = (found for each in layers if (found := _status_of(each)) is not None)
     names = dict.fromkeys(name for each in layers for name in _class_names(type(each)))
     # A wrapper often carries less than its cause: the first layer that has something speaks.
-    status = next(statuses, None)
+    status = _first(layers, _status_of)
     shown: Finding = {
         "text": release(_text_of(error), MAX_TEXT),
         "types": list(names),
@@ -102,6 +100,8 @@ def recorded_finding(
     code: str | None = None,
 ) -> Finding:
     """Return what a log or another process shows of an error."""
+    if not isinstance(status, int | str | None):  # a log may hold anything
+        raise TypeError(f"a status is a number or a text, not {status!r:.80}")
     known = getattr(builtins, (exception or "").rpartition(".")[2], None)
     is_known = isinstance(known, type) and issubclass(known, BaseException)
     types = [*_class_names(known)] if is_known and known else []
@@ -118,7 +118,7 @@ def recorded_finding(
     }
 
 
-def _first(layers: Iterable[BaseException], read: Callable[[BaseException], T | None]) -> T | None:
+def _first(layers: Iterable[BaseException], read: Callable[[BaseException], Any]) -> Any:
     return next((found for each in layers if (found := read(each)) is not None), None)
 
 

@@ -24,15 +24,11 @@ class Places:
     Attributes:
         values: Values of the call by dotted path, containers included.
         keys: The keys of each known path.
-        declared: Arguments that the schema has.
-        required: Arguments that the schema requires.
         by_name: Paths by their plain name, and by the plain name of their last key.
     """
 
     values: Mapping[str, JSON]
     keys: Mapping[str, tuple[str, ...]]
-    declared: tuple[str, ...]
-    required: tuple[str, ...]
     by_name: Mapping[str, tuple[str, ...]]
 
     @property
@@ -49,7 +45,6 @@ def places_of(args: JSON, schema: JsonObject | None) -> Places:
     """List the arguments of a call and of a schema."""
     found = dict(_values(args, (), 0))
     properties = (schema or {}).get("properties")
-    required = (schema or {}).get("required")
     declared = tuple(map(str, properties)) if isinstance(properties, Mapping) else ()
     keys = {".".join(path): path for path in found} | {each: (each,) for each in declared}
     names: dict[str, tuple[str, ...]] = {}
@@ -59,8 +54,6 @@ def places_of(args: JSON, schema: JsonObject | None) -> Places:
     return Places(
         {".".join(path): value for path, value in found.items()},
         keys,
-        declared,
-        tuple(map(str, required)) if isinstance(required, list) else (),
         names,
     )
 
@@ -107,7 +100,7 @@ def mask(text: str, places: Places) -> Masked:
     quoted: list[str] = []
     bare: list[str] = []
     spelt = sorted(
-        ((_spelling(value), path) for path, value in places.values.items()),
+        ((str(value).strip()[:_LONG], path) for path, value in places.values.items()),
         key=lambda pair: -len(pair[0]),
     )
     for value, path in spelt:
@@ -123,12 +116,6 @@ def mask(text: str, places: Places) -> Masked:
             # A value that is an argument's name too may stand for the name elsewhere.
             text = whole.sub(MARK, text, count=1 if places.named(value) else 0)
     return Masked(text, tuple(quoted), tuple(bare))
-
-
-def _spelling(value: JSON) -> str:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return ""
-    return str(value).strip()[:_LONG]
 
 
 # --- the arguments at fault ---
@@ -149,16 +136,13 @@ def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
     if found:
         return Blame(tuple(dict.fromkeys(found)), "structure")
     scores = _scores(masked, places)
-    best = max(scores, key=scores.__getitem__, default="")
-    score = scores.get(best, 0.0)
+    score = max(scores.values(), default=0.0)
     only = places.top[0] if len(places.top) == 1 else None
     names = _new_names(masked.text)
     if names and not places.named(names[0]) and not _runs_program(places):
         return Blame(names, "text")
     if only and score < _NAMED:
-        inner = best.startswith(f"{only}.") and score >= _BARE
-        best = _inside(best, masked.text, places)
-        return Blame((best,), "text") if inner else Blame((only,), "elimination")
+        return Blame((only,), "elimination")
     best_ones = tuple(
         _inside(path, masked.text, places) for path in scores if scores[path] == score
     )[:2]
@@ -183,7 +167,7 @@ def locate(place: Sequence[str], places: Places) -> str | None:
         if start < len(place) - 1 and ".".join(place[start:-1]) in places.values:
             return path
     inner = [key for key in place if key not in ("body", "query", "path", "args")]
-    is_name = inner and re.fullmatch(_NAME, inner[-1]) and not _runs_program(places)
+    is_name = inner and re.fullmatch(_NAME, inner[-1])
     return ".".join(inner) if is_name else None
 
 
@@ -232,7 +216,7 @@ def _scores(masked: Masked, places: Places) -> dict[str, float]:
 
     for name, weight in _mentions(masked.text):
         known = places.named(name) or places.named(".".join(keys_in(name)))
-        for path in known or [name] * (name.rpartition(".")[0] in places.values):
+        for path in known:
             add(path, weight)
     for paths, weight in ((masked.quoted, _QUOTED), (masked.bare, _BARE)):
         for path in paths:
@@ -257,9 +241,8 @@ def _whole(path: str, places: Places) -> str:
 
 
 def _nouns(text: str) -> set[str]:
-    """Return the words of a text or name in the singular."""
-    words = re.findall(r"[A-Z]?[a-z]+", text)
-    return {word.lower().removesuffix("s") if len(word) > 3 else word.lower() for word in words}
+    """Return the words of a text or name."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", text)}
 
 
 # --- names that neither the call nor the schema has ---

@@ -1,11 +1,12 @@
 """The reading of one error: what rules leave open, its own words and the witness fill in."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from selfcorrect.diagnosis.body import body_of
 from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of, has_words, openings_of, plain
-from selfcorrect.diagnosis.parameters import locate, places_of
+from selfcorrect.diagnosis.facts import seconds_of
+from selfcorrect.diagnosis.parameters import Places, locate, places_of
 from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonObject, frozen
 from selfcorrect.pointer import pointer
 from selfcorrect.strategy_map.match import Answer
@@ -52,13 +53,14 @@ def read(
         schema: Their schema.
         acts: Whether the tool has side effects.
     """
-    clues, rules = gather(finding, said, ask, args=args, schema=schema)
+    places = places_of(args, schema)
+    clues, rules = gather(finding, said, ask, places)
     found = _decide(clues, rules)
     if by_words_alone(found[0], said):
         # Words make a call run again only if each of their clauses says so.
         for text in openings_of(clues):
             opening: Finding = {**finding, "text": text}
-            of_opening = gather(opening, ask(opening), ask, args=args, schema=schema)
+            of_opening = gather(opening, ask(opening), ask, places)
             if (doubt := _decide(*of_opening))[0] not in RETRYABLE:
                 found, rules = doubt, of_opening[1]
                 break
@@ -67,7 +69,7 @@ def read(
     constraint = {} if acts or kind in FAULTLESS else clues.constraint
     wait = clues.wait
     if wait is None and kind in RETRYABLE and not acts:
-        wait = _seconds(rules.captures) or clues.spoken_wait
+        wait = seconds_of(rules.captures.get("seconds")) or clues.spoken_wait
     vouched = rules.first is not None and rules.first.rule.repair is not None
     by_words = kind in RETRYABLE and not _is_backed(kind, said) and not vouched
     more: Finding = {
@@ -103,12 +105,10 @@ def gather(
     finding: Finding,
     said: Answer,
     ask: Callable[[Finding], Answer],
-    *,
-    args: JSON = None,
-    schema: JsonObject | None = None,
+    places: Places,
 ) -> tuple[Clues, Answer]:
     """Return what an error shows, and what the rules say to that too."""
-    clues = clues_of(finding, args, schema)
+    clues = clues_of(finding, places)
     # What advises reads the error's own sentence, and nothing behind it.
     own: Finding = {
         **finding,
@@ -161,9 +161,3 @@ def places_at_fault(clues: Clues, said: list[str], kind: ErrorKind) -> list[str]
         # A pattern captures a name; the error also says where it stands.
         return own
     return said or ([] if kind in FAULTLESS else own)
-
-
-def _seconds(captures: Mapping[str, str]) -> float | None:
-    whole, _, part = captures.get("seconds", "").partition(".")
-    is_number = whole.isdecimal() and len(whole) < 10 and (part.isdecimal() or not part)
-    return float(f"{whole}.{part or 0}") if is_number else None

@@ -152,10 +152,6 @@ def _place(clues: Clues) -> Iterator[str]:
         yield from (f"name:{word.lower()}" for word in _WORD.findall(path.rpartition(".")[2]))
     if not clues.blame.paths:
         yield "unplaced"
-    if not set(places.required) <= set(places.values):
-        yield "lacking"
-    if places.declared and not set(places.top) <= set(places.declared):
-        yield "undeclared"
     if len(places.top) == 1:
         yield f"only:{places.top[0][:20].lower()}"
 

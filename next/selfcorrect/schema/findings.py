@@ -1,8 +1,10 @@
 """Says what is wrong with arguments: one finding for each place that a schema refuses."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from selfcorrect.errors import TooLargeError
@@ -71,8 +73,8 @@ def must(code: str, value: JSON) -> str:
         rest = f" or {len(listed) - 20} more" if len(listed) > 20 else ""
         return f"must be one of {', '.join(options)}{rest}"
     if code.partition(".")[0] == "format":
-        return f"must be {_EXAMPLES.get(value, f'in the format {value}')}"
-    words = _SENTENCES.get(code, f"breaks the rule {code!r} of the schema")
+        return f"must be {_FORMATS.get(value, f'in the format {value}')}"
+    words = _WORDS["keywords"].get(code, f"breaks the rule {code!r} of the schema")
     sentence = words.format(value if code == "pattern" else _quote(value))
     # Only counts of characters, items and keys have a plural.
     return sentence.removesuffix("s") if value == 1 and code[3:] in _COUNTED else sentence
@@ -137,11 +139,6 @@ def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranke
     yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
 
 
-_OF_KEYS = {
-    "required": "missing required argument",
-    "additionalProperties": "unknown argument",
-    "unevaluatedProperties": "unknown argument",
-}
 _RANKS = {"type": 0, "enum": 1, "const": 1}
 
 
@@ -167,47 +164,10 @@ def _alternative(branch: Slot) -> str:
     return describe(branch.view) or "another value"
 
 
-_TYPES = {
-    "string": "a string",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "an array",
-    "object": "an object",
-    "null": "null",
-}
-_SENTENCES = {
-    "const": "must be {}",
-    "minimum": "must be at least {}",
-    "maximum": "must be at most {}",
-    "exclusiveMinimum": "must be more than {}",
-    "exclusiveMaximum": "must be less than {}",
-    "multipleOf": "must be a multiple of {}",
-    "pattern": "must match {:.200}",
-    "minLength": "must have at least {} characters",
-    "maxLength": "must have at most {} characters",
-    "minItems": "must have at least {} items",
-    "maxItems": "must have at most {} items",
-    "minProperties": "must have at least {} keys",
-    "maxProperties": "must have at most {} keys",
-    "uniqueItems": "must not have equal items",
-    "falseSchema": "is not allowed",
-}
+_FILE = Path(__file__).with_name("sentences.toml")
+_WORDS: Mapping[str, Mapping[str, str]] = tomllib.loads(_FILE.read_text("utf-8"))
+_OF_KEYS, _TYPES, _FORMATS = _WORDS["keys"], _WORDS["types"], _WORDS["formats"]
 _COUNTED = ("Length", "Items", "Properties")
-_EXAMPLES = {
-    "date": "a date such as 2026-10-26",
-    # An example with an offset would make a model invent one.
-    "date-time": "a date and time with the UTC offset that is meant (YYYY-MM-DDThh:mm:ss±hh:mm)",
-    "time": "a time with the UTC offset that is meant (hh:mm:ss±hh:mm)",
-    "naive-date-time": "a date and time such as 2026-10-26T09:30:00",
-    "naive-time": "a time such as 09:30:00",
-    "duration": "a duration such as P3DT4H",
-    "email": "an e-mail address such as ann@example.com",
-    "uri": "a URI such as https://example.com/page",
-    "uuid": "a UUID such as 123e4567-e89b-12d3-a456-426614174000",
-    "ipv4": "an IPv4 address such as 192.0.2.1",
-    "hostname": "a host name such as example.com",
-}
 
 
 def _name(place: Sequence[object]) -> str:

@@ -108,7 +108,9 @@ class Slot:
         """The JSON types that it takes beside null; empty means any."""
         named = self.view.get("type", ())
         if not named and self.branches:
-            return _kinds_of(self.branches)
+            # None where one of the alternatives leaves it open.
+            kinds = [each.kinds for each in self.branches]
+            return frozenset().union(*kinds) if all(kinds) else frozenset()
         return frozenset([named] if isinstance(named, str) else named) - {"null"}
 
     def takes(self, kind: str) -> bool:
@@ -242,12 +244,6 @@ def _definitions(schema: JsonObject, stored: JsonObject) -> JsonDict:
                 found[name] = stored[name]
                 todo.append(stored[name])
     return found
-
-
-def _kinds_of(branches: Sequence[Slot]) -> frozenset[str]:
-    """Return the types that alternatives name; none if one of them leaves it open."""
-    kinds = [each.kinds for each in branches]
-    return frozenset().union(*kinds) if all(kinds) else frozenset()
 
 
 def _plain(schema: Any, root: Root, depth: int) -> JsonObject:

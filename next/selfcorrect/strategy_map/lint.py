@@ -1,9 +1,9 @@
 """Finds what is probably wrong with a map that loads."""
 
-import builtins
 from collections.abc import Iterator
 from itertools import product
 
+from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.model import Finding
 from selfcorrect.strategy_map.document import ErrorRule, PlacedRule
 from selfcorrect.strategy_map.strategy_map import StrategyMap
@@ -57,22 +57,14 @@ def example_findings(rule: ErrorRule, text: str) -> Iterator[Finding]:
         rule.status or (None,), rule.code or (None,), rule.error or (None,)
     ):
         # Of a class such as 4xx a member that hardly any rule names.
-        finding: Finding = {
-            "text": text,
-            "types": _mro(error) if error else [],
-            "status": status.replace("x", "8") if isinstance(status, str) else status,
-            "code": code and _one_of(code),
-            "retry_after": 1.0 if rule.retry_after else None,
-        }
-        yield finding
+        member = status.replace("x", "8") if isinstance(status, str) else status
+        says = [(text, error)]
         if colon and name.replace(".", "").isidentifier():
-            yield {**finding, "text": rest, "types": _mro(name)}
+            says.append((rest, name))
+        for sentence, exception in says:
+            finding = recorded_finding(sentence, exception, member, code and _one_of(code))
+            yield {**finding, "retry_after": 1.0 if rule.retry_after else None}
 
 
 def _one_of(glob: str) -> str:
     return glob.replace("*", "x")
-
-
-def _mro(name: str) -> list[str]:
-    known = getattr(builtins, name, None)
-    return [each.__name__ for each in known.__mro__] if isinstance(known, type) else [name]

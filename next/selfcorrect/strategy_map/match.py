@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from fnmatch import fnmatchcase
-from functools import lru_cache
 
 from selfcorrect.model import Category, ErrorKind, Finding, frozen
 from selfcorrect.pointer import pointer
@@ -78,31 +77,14 @@ class Matcher:
         self._rules = rules
         self._patterned = [each for each in rules if each.rule.match]
         self._patterns = PatternSet([each.rule.match or "" for each in self._patterned])
-        # Errors of one tool differ in their text, and seldom in anything else.
-        self._find = lru_cache(maxsize=1024)(self._compare)
 
     def matching(self, finding: Finding, tool: str | None) -> tuple[PlacedRule, ...]:
         """Return the rules that an error meets, the deciding one first."""
-        met = self._patterns.matching(finding.get("text", ""))
-        return self._find(
-            frozenset(self._patterned[n].key for n in met),
-            tuple(finding.get("types", ())),
-            finding.get("status"),
-            finding.get("code"),
-            finding.get("retry_after") is not None,
-            tool,
-        )
-
-    def _compare(
-        self,
-        met: frozenset[str],
-        types: tuple[str, ...],
-        status: int | str | None,
-        code: str | None,
-        names_wait: bool,
-        tool: str | None,
-    ) -> tuple[PlacedRule, ...]:
-        classes, statuses = suffixes(types), status_forms(status)
+        found = self._patterns.matching(finding.get("text", ""))
+        met = {self._patterned[at].key for at in found}
+        classes = suffixes(finding.get("types", ()))
+        statuses, code = status_forms(finding.get("status")), finding.get("code")
+        names_wait = finding.get("retry_after") is not None
         return tuple(
             each
             for each in self._rules
@@ -115,7 +97,7 @@ class Matcher:
         )
 
 
-def suffixes(types: tuple[str, ...]) -> frozenset[str]:
+def suffixes(types: Sequence[str]) -> frozenset[str]:
     """Return every dotted end of class names.
 
     >>> sorted(suffixes(("httpx.HTTPError",)))

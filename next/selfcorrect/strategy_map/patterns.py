@@ -18,12 +18,16 @@ class PatternSet:
     """Many patterns that one pass over a text searches at once."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        self._set = _set_of(patterns) if patterns else None
+        import re2
+
+        self._set = re2.Set.SearchSet(_options())
+        for pattern in patterns:
+            self._set.Add(pattern)
+        self._set.Compile()
 
     def matching(self, text: str) -> Iterable[int]:
         """Return the positions of the patterns that match, in any order."""
-        found = self._set.Match(window(text)) if self._set is not None and text else None
-        return found or ()
+        return self._set.Match(window(text)) or () if text else ()
 
 
 def captures_of(pattern: str, text: str) -> dict[str, str]:
@@ -63,16 +67,6 @@ def window(text: str) -> str:
     ends = text if len(text) <= 2 * WINDOW else f"{text[:WINDOW]}\n…\n{text[-WINDOW:]}"
     # Half a character (a lone surrogate) has no UTF-8, and RE2 reads nothing else.
     return ends if ends.isascii() else ends.encode("utf-8", "replace").decode("utf-8")
-
-
-def _set_of(patterns: Iterable[str]) -> Any:
-    import re2
-
-    made = re2.Set.SearchSet(_options())
-    for pattern in patterns:
-        made.Add(pattern)
-    made.Compile()
-    return made
 
 
 def _options() -> Any:

@@ -23,19 +23,15 @@ _IN_PASS = (
     *("correct-format", "split-list", "wrap-list", "unwrap-list"),
 )
 """The strategies of `selfcorrect.values.primitives`, which nothing loads for a healthy call."""
+_ALONE = (
+    *("fix-json", "rename-tool", "clamp", "adjust-date", "wait", "remember", "give-up"),
+    "escalate",
+)
+"""A function or a class each, in a module of the same name."""
 BUILT_IN: Mapping[str, Needs] = {
-    **dict.fromkeys(_IN_PASS, "nothing"),
-    # A function or a class, in a module of the same name.
-    "fix-json": "nothing",
-    "rename-tool": "nothing",
-    "clamp": "nothing",
-    "adjust-date": "nothing",
-    "wait": "nothing",
-    "remember": "nothing",
+    **dict.fromkeys([*_IN_PASS, *_ALONE], "nothing"),
     "ask-model": "model",
     "ask-human": "person",
-    "give-up": "nothing",
-    "escalate": "nothing",
 }
 """The strategies of the package, and what each costs."""
 

@@ -141,11 +141,7 @@ class StrategyMap:
         found = read(finding, said, lambda each: self.ask_rules(each, tool), **about)
         more = self._complete(finding, found.rules, found.kind, found.category)
         is_open = may_pass(acts=about.get("acts", False), by_words=found.by_words)
-        return {
-            **more,
-            **found.more,
-            "ladder": more["ladder"] if is_open else [],
-        }
+        return {**more, **found.more, "ladder": more["ladder"] if is_open else []}
 
     def diagnose_faults(
         self, finding: Finding, tool: str | None = None, **about: Unpack[About]
@@ -164,7 +160,7 @@ class StrategyMap:
         from selfcorrect.strategy_map.match import Answer
 
         answer = Answer(paths=finding.get("paths") or [])
-        for placed in self._matcher.matching(finding, tool):
+        for placed in self.matches(finding, tool):
             answer = answer.join(Answer.of(placed, finding["text"]))
         return answer
 
@@ -185,9 +181,9 @@ class StrategyMap:
             "witness": "schema",
         }
 
-    def matches(self, finding: Finding, tool: str | None = None) -> list[PlacedRule]:
+    def matches(self, finding: Finding, tool: str | None = None) -> Sequence[PlacedRule]:
         """Return every rule that an error meets, the deciding one first."""
-        return list(self._matcher.matching(finding, tool))
+        return self._matcher.matching(finding, tool)
 
     def rule(self, key: str | None) -> ErrorRule:
         """Return a rule by `map/id`; one that says nothing if there is none."""

@@ -7,19 +7,29 @@ service that breaks now and then. The timetable is computed, so nothing is fetch
 import sqlite3
 import weakref
 from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from datetime import date
 from importlib.resources import files
 from threading import Lock
-from typing import Any
 from zlib import crc32
 
 from selfcorrect.errors import NotDone
-from selfcorrect.model import frozen
+from selfcorrect.model import JsonDict
 
 FIRST_DAY = date(2024, 1, 1)
 LAST_DAY = date(2027, 12, 31)
 SEATS = {"economy": 60, "business": 12, "first": 4}
-DAILY = {"CDG-LHR", "JFK-LAX"}
+FARES = {"economy": 1, "business": 3, "first": 6}
+"""How many times the price of a route a seat costs."""
+_FLOWN = (
+    "SELECT flight, origin, destination, date(:day, step || ' days') AS date,"
+    " 60 + hash % 400 AS price FROM steps, routes"
+    " JOIN places AS starts ON starts.airport = origin"
+    " JOIN places AS ends ON ends.airport = destination"
+    " WHERE (starts.code, ends.code) = (:origin, :destination) AND (is_daily OR hash % 4 > 0"
+    " AND hash >> (8 + (strftime('%w', :day, step || ' days') + 6) % 7) & 1)"
+    " ORDER BY abs(step), step DESC, origin, destination"
+)
+"""Flights of a route up to a week from a day, with the price in euros, the nearest first."""
 
 
 class MissingItem(NotDone, LookupError):
@@ -40,47 +50,6 @@ class ServiceError(Exception):
     def __init__(self, status_code: int, text: str) -> None:
         super().__init__(text)
         self.status_code = status_code
-
-
-@frozen
-class Flight:
-    """One departure: everything about it follows from the route and the day."""
-
-    origin: str
-    destination: str
-    day: date
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """Where its seats are counted."""
-        return self.origin, self.destination, str(self.day)
-
-    @property
-    def _route(self) -> str:
-        return "-".join(sorted((self.origin, self.destination)))
-
-    @property
-    def _hash(self) -> int:
-        return crc32(self._route.encode())
-
-    def exists(self) -> bool:
-        """Return whether the route is flown on this day; it is the same for the way back."""
-        is_day = self._hash % 4 > 0 and bool(self._hash >> (8 + self.day.weekday()) & 1)
-        return self._route in DAILY or is_day
-
-    def price(self, cabin: str) -> int:
-        """Return what one seat costs, in euros."""
-        return (60 + self._hash % 400) * {"economy": 1, "business": 3}.get(cabin, 6)
-
-    def shift(self, days: int) -> "Flight":
-        """Return the flight of the same route so many days later."""
-        return Flight(self.origin, self.destination, self.day + timedelta(days))
-
-    def describe(self) -> dict[str, Any]:
-        """Return what a passenger reads."""
-        number = 1000 + crc32(f"{self.origin}>{self.destination}".encode()) % 9000
-        route = {"origin": self.origin, "destination": self.destination}
-        return {"flight": f"SC{number}", **route, "date": str(self.day)}
 
 
 class World:
@@ -112,18 +81,20 @@ class World:
             path, timeout=30, isolation_level=None, check_same_thread=False
         )
         self.close = weakref.finalize(self, self._database.close)
+        self._database.row_factory = sqlite3.Row
+        self._database.create_function("crc32", 1, lambda text: crc32(text.encode()))
         self._database.execute("PRAGMA foreign_keys = ON")
         tables = files("selfcorrect.testing").joinpath("flights.sql").read_text("utf-8")
         self._database.executescript(tables)
 
-    def search(self, origin: str, destination: str, departure_date: str) -> list[dict[str, Any]]:
+    def search(self, origin: str, destination: str, departure_date: str) -> list[JsonDict]:
         """Return the flights of one day, with prices and free seats by cabin."""
         with self._lock:
             flights = self._flights(origin, destination, departure_date)
             self._break_once(f"{origin}/{destination}")
             return [
-                flight.describe()
-                | {"price": {cabin: flight.price(cabin) for cabin in SEATS}}
+                flight
+                | {"price": {cabin: flight["price"] * fare for cabin, fare in FARES.items()}}
                 | {"seats": {cabin: self._free(flight, cabin) for cabin in SEATS}}
                 for flight in flights
             ]
@@ -136,7 +107,7 @@ class World:
         passengers: int,
         cabin: str = "economy",
         return_date: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> JsonDict:
         """Take seats on one or two flights: all of them or none."""
         with self._lock, self._database as database:
             database.execute("BEGIN IMMEDIATE")
@@ -144,9 +115,8 @@ class World:
                 self._roomy(self._flights(origin, destination, departure_date), cabin, passengers)
             ]
             if return_date is not None:
-                back = self._flights(
-                    flights[0].destination, flights[0].origin, return_date, "return_date"
-                )
+                way_back = flights[0]["destination"], flights[0]["origin"]
+                back = self._flights(*way_back, return_date, "return_date")
                 flights += [self._roomy(back, cabin, passengers)]
             booking = database.execute(
                 "INSERT INTO bookings (departure_date, return_date, passengers, cabin)"
@@ -155,17 +125,21 @@ class World:
             ).lastrowid
             database.executemany(
                 "INSERT INTO legs VALUES (?, ?, ?, ?, ?, ?)",
-                [(*each.key, cabin, passengers, booking) for each in flights],
+                [
+                    (each["origin"], each["destination"], each["date"], cabin, passengers, booking)
+                    for each in flights
+                ],
             )
+            price = sum(flight.pop("price") for flight in flights)
         return {
             "booking_id": f"BK{1000 + (booking or 0)}",
-            "flights": [flight.describe() for flight in flights],
+            "flights": flights,
             "passengers": passengers,
             "cabin": cabin,
-            "price": sum(flight.price(cabin) for flight in flights) * passengers,
+            "price": price * FARES[cabin] * passengers,
         }
 
-    def cancel(self, booking_id: str) -> dict[str, Any]:
+    def cancel(self, booking_id: str) -> JsonDict:
         """Cancel a booking and free its seats; the booking stays on record."""
         with self._lock, self._database as database:
             database.execute("BEGIN IMMEDIATE")
@@ -185,30 +159,30 @@ class World:
 
     def _flights(
         self, origin: str, destination: str, text: str, name: str = "departure_date"
-    ) -> list[Flight]:
+    ) -> list[JsonDict]:
         """Return the flights of one day; raise what a backend would, where there is none."""
-        starts, ends = self._airports(origin, "origin"), self._airports(destination, "destination")
-        day = self._day(text, name)
-        flights = [Flight(a, b, day) for a in starts for b in ends if starts[a] != ends[b]]
-        if found := [flight for flight in flights if flight.exists()]:
+        self._check_place(origin, "origin")
+        self._check_place(destination, "destination")
+        self._check_day(text, name)
+        route = {"origin": origin, "destination": destination, "day": text}
+        flown = [dict(row) for row in self._database.execute(_FLOWN, route)]
+        if found := [flight for flight in flown if flight["date"] == text]:
             return found
-        steps = [
-            step for step in range(-7, 8) if any(each.shift(step).exists() for each in flights)
-        ]
-        if not steps:
+        if not flown:
             raise MissingItem("route unavailable")
         # What is flown at all is flown every week, so there is a day on either side.
-        nearest = min(step for step in steps if step > 0), max(step for step in steps if step < 0)
-        days = [day + timedelta(step) for step in sorted(nearest, key=abs)]
-        dates = ", ".join(str(each) for each in days if self.clock() <= each <= LAST_DAY)
+        days = [flight["date"] for flight in flown]
+        nearest = {next(filter(text.__lt__, days)), next(filter(text.__gt__, days))}
+        known = [day for day in nearest if str(self.clock()) <= day <= str(LAST_DAY)]
+        dates = ", ".join(sorted(known, key=days.index))
         way = "return flight" if name == "return_date" else "flight"
-        raise MissingItem(f"no {way} from {origin} to {destination} on {day}; nearest: {dates}")
+        raise MissingItem(f"no {way} from {origin} to {destination} on {text}; nearest: {dates}")
 
-    def _airports(self, code: str, name: str) -> dict[str, str]:
-        """Return the airports that a code stands for, each with its city."""
+    def _check_place(self, code: str, name: str) -> None:
+        """Refuse what is no code of an airport or city, with the codes that may be meant."""
         rows = self._database.execute("SELECT code, airport, city FROM places").fetchall()
-        if found := {airport: city for known, airport, city in rows if known == code}:
-            return found
+        if any(known == code for known, _, _ in rows):
+            return
         meant = str(code)[:40].partition(",")[0].strip().casefold()
         codes = [
             airport
@@ -218,7 +192,7 @@ class World:
         hint = f"; did you mean {', '.join(codes)}?" if codes else ""
         raise MissingItem(f"unknown airport code {str(code)!r:.42} for {name}{hint}")
 
-    def _day(self, text: str, name: str) -> date:
+    def _check_day(self, text: str, name: str) -> None:
         try:
             day = date.fromisoformat(text)
         except (TypeError, ValueError):
@@ -229,7 +203,6 @@ class World:
             raise InvalidDay(f"{name} {day} is in the past, today is {self.clock()}")
         if day > LAST_DAY:
             raise InvalidDay(f"{name} {day} is outside the timetable, which ends {LAST_DAY}")
-        return day
 
     def _break_once(self, route: str) -> None:
         number = crc32(route.encode())
@@ -240,14 +213,15 @@ class World:
             raise ServiceError(503, "Service Unavailable: the timetable is being refreshed")
         raise ConnectionResetError(104, "Connection reset by peer")
 
-    def _roomy(self, flights: Sequence[Flight], cabin: str, passengers: int) -> Flight:
+    def _roomy(self, flights: Sequence[JsonDict], cabin: str, passengers: int) -> JsonDict:
         """Return the first flight with room for all, or the first, which the database refuses."""
         room = (each for each in flights if self._free(each, cabin) >= passengers)
         return next(room, flights[0])
 
-    def _free(self, flight: Flight, cabin: str) -> int:
-        sold = self._database.execute(
-            "SELECT seats FROM sold WHERE (origin, destination, day, cabin) = (?, ?, ?, ?)",
-            (*flight.key, cabin),
+    def _free(self, flight: JsonDict, cabin: str) -> int:
+        (sold,) = self._database.execute(
+            "SELECT coalesce(max(seats), 0) FROM sold WHERE (origin, destination, day, cabin)"
+            " = (:origin, :destination, :date, :cabin)",
+            {**flight, "cabin": cabin},
         ).fetchone()
-        return SEATS.get(cabin, 0) - (sold[0] if sold else 0)
+        return SEATS.get(cabin, 0) - int(sold)

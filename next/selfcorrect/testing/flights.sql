@@ -11,6 +11,18 @@ CREATE VIEW IF NOT EXISTS places AS
     SELECT iata AS code, iata AS airport, city FROM airports
     UNION ALL
     SELECT code, iata, city FROM metros JOIN airports USING (city);
+-- The timetable: whether a route is flown on a day, and all about it, follows from its airports.
+CREATE VIEW IF NOT EXISTS routes AS
+    SELECT a.iata AS origin, b.iata AS destination,
+        'SC' || (1000 + crc32(a.iata || '>' || b.iata) % 9000) AS flight,
+        -- The same for the way back.
+        crc32(min(a.iata, b.iata) || '-' || max(a.iata, b.iata)) AS hash,
+        min(a.iata, b.iata) || max(a.iata, b.iata) IN ('CDGLHR', 'JFKLAX') AS is_daily
+    FROM airports AS a JOIN airports AS b ON a.city <> b.city;
+-- A week before and behind a day.
+CREATE TABLE IF NOT EXISTS steps (step INTEGER PRIMARY KEY);
+INSERT OR IGNORE INTO steps VALUES
+    (-7), (-6), (-5), (-4), (-3), (-2), (-1), (0), (1), (2), (3), (4), (5), (6), (7);
 CREATE TABLE IF NOT EXISTS bookings (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     departure_date TEXT NOT NULL,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import chain
+from pathlib import Path
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.slot import Slot
@@ -84,9 +84,6 @@ def number_word(text: str) -> int | None:
 
 # A hyphen that joins no two words may be a sign.
 _JOINTS = re.compile(r"(?<=[a-z])-(?=[a-z])|\s+")
-_ONES = "one two three four five six seven eight nine"
-_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_ROUND = [[ten, *(f"{ten} {one}" for one in _ONES.split())] for ten in _TENS.split()]
-BELOW_HUNDRED = ["zero", *_ONES.split(), *_TEENS.split(), *chain(*_ROUND)]
+BELOW_HUNDRED = Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines()
+"""The words for the numbers from zero up."""
 _WORDS = {word: at for at, word in enumerate(BELOW_HUNDRED)}

@@ -16,10 +16,7 @@ A doubt is written to stderr even where nothing is configured; nothing else is.
 import logging
 import sys
 import traceback
-from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
-from itertools import islice
 from typing import Any
 
 from selfcorrect.context import LOG, RunContext, has_readers
@@ -41,7 +38,7 @@ def log_step(event: JsonObject, state: CorrectionState) -> None:
     current = state.get("current") or {}
     told: JsonDict = {name: event[name] for name in _TOLD if event.get(name) is not None}
     if changes:
-        told["changes"] = [_change_text(each) for each in islice(changes, _MOST_CHANGES)]
+        told["changes"] = [_change_text(each) for each in changes[:_MOST_CHANGES]]
     _write(level, "repaired" if changes else "step", {"tool": current.get("name"), **told})
 
 
@@ -118,15 +115,12 @@ def _plain(item: Any) -> Any:
 
 
 def _change_text(change: JsonObject) -> str:
-    show = partial(quote, most=80)
-    before, after = (show(change[key]) if key in change else "nothing" for key in _SIDES)
+    sides = ("before", "after")
+    before, after = (quote(change[key], 80) if key in change else "nothing" for key in sides)
     return f"{change['path']}: {before} → {after} ({change['safety']}, {change.get('strategy')})"
 
 
-_SIDES = ("before", "after")
-
-
-def _frames(error: BaseException) -> Sequence[str]:
+def _frames(error: BaseException) -> list[str]:
     """Return where an error was raised, its innermost frame first."""
-    found = reversed(traceback.extract_tb(error.__traceback__))
-    return [f"{each.filename}:{each.lineno} in {each.name}" for each in islice(found, 10)]
+    found = reversed(traceback.extract_tb(error.__traceback__, -10))
+    return [f"{each.filename}:{each.lineno} in {each.name}" for each in found]

@@ -4,7 +4,6 @@ Names are those of the GenAI conventions where these have one: `execute_tool NAM
 `gen_ai.tool.name`. No value of an argument or a result stands in a span.
 """
 
-from contextlib import AbstractContextManager
 from inspect import isawaitable
 from typing import Any
 
@@ -82,16 +81,16 @@ class _Runs:
             self._spans[run] = self._tracer.start_span("selfcorrect")
         return self._spans[run]
 
-    def _start(self, name: str, state: CorrectionState, parent: Any) -> AbstractContextManager[Any]:
+    def _start(self, name: str, state: CorrectionState, parent: Any) -> Any:
         from opentelemetry import trace
 
-        tool = release(text_of((state.get("current") or {}).get("name") or ""), 100)
+        tool = _tool_of(state)
         attributes = {"gen_ai.tool.name": tool} if tool else {}
         title = f"selfcorrect.{name}"
         if name == "execute":
             title = f"execute_tool {tool}"
             attributes["gen_ai.operation.name"] = "execute_tool"
-        found: AbstractContextManager[Any] = self._tracer.start_as_current_span(
+        return self._tracer.start_as_current_span(
             title,
             context=trace.set_span_in_context(parent),
             attributes=attributes,
@@ -99,7 +98,6 @@ class _Runs:
             record_exception=False,
             set_status_on_exception=False,
         )
-        return found
 
     def _end(self, state: CorrectionState) -> None:
         if (span := self._spans.pop(state["run"], None)) is not None:
@@ -118,8 +116,7 @@ class _Counters:
 
     def count(self, update: JsonDict, state: CorrectionState) -> None:
         """Count what a node came to."""
-        tool = release(text_of((state.get("current") or {}).get("name") or ""), 100)
-        attributes = {"gen_ai.tool.name": tool}
+        attributes = {"gen_ai.tool.name": _tool_of(state)}
         note = update.get("note") or {}
         for change in note.get("changes") or ():
             more = {"selfcorrect.strategy": str(change.get("strategy"))}
@@ -128,6 +125,10 @@ class _Counters:
             self._of["failures"].add(1, {**attributes, "selfcorrect.reason": failure["reason"]})
         if note.get("did") == Outcome.LOST:
             self._of["doubts"].add(1, attributes)
+
+
+def _tool_of(state: CorrectionState) -> str:
+    return release(text_of((state.get("current") or {}).get("name") or ""), 100)
 
 
 def _note_update(span: Any, update: JsonDict) -> None:

@@ -26,6 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from selfcorrect.diagnosis import witness
 from selfcorrect.diagnosis.clues import FAULTLESS, Clues, openings_of
 from selfcorrect.diagnosis.facts import recorded_finding
+from selfcorrect.diagnosis.parameters import places_of
 from selfcorrect.diagnosis.reading import by_words_alone, gather
 from selfcorrect.diagnosis.witness import decide, features_of, signs
 from selfcorrect.model import RETRYABLE, ErrorKind
@@ -60,10 +61,10 @@ class Row:
 def row_of(record: dict[str, Any], strategies: StrategyMap, *, is_opening: bool = False) -> Row:
     """Gather what the library would know of an error."""
     finding = recorded_finding(record["message"], record.get("exception"), record.get("status"))
-    about = {"args": record.get("arguments"), "schema": record.get("schema") or {}}
+    places = places_of(record.get("arguments"), record.get("schema") or {})
     ask = strategies.ask_rules
     said = ask(finding)
-    clues, facts = gather(finding, said, ask, **about)
+    clues, facts = gather(finding, said, ask, places)
     heads = [] if is_opening else openings_of(clues)
     openings = (row_of({**record, "message": head}, strategies, is_opening=True) for head in heads)
     category = facts.category or ("none" if facts.kind in FAULTLESS else None)
