@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from pathlib import Path
-from typing import Any
 
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
@@ -71,7 +70,7 @@ class FailureReport:
 
     def to_json(self) -> JsonDict:
         """Return the report as the state holds it; what is None is left out."""
-        values: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        values: JsonDict = {each.name: getattr(self, each.name) for each in fields(self)}
         return {key: item for key, item in values.items() if item is not None}
 
 

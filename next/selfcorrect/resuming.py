@@ -1,16 +1,15 @@
 """Takes a run up again where it was cut off, without doing anything twice."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from selfcorrect.context import run_sync
 from selfcorrect.graph import AGAIN
+from selfcorrect.model import JsonObject
 from selfcorrect.models.port import value_of
 
 
-def resume(
-    graph: Any, given: Any, config: Mapping[str, Any] | None = None, *, again: bool = False
-) -> Any:
+def resume(graph: Any, given: Any, config: JsonObject | None = None, *, again: bool = False) -> Any:
     """Return the output of a run that has ended, the rest of one that was begun, or a new run's.
 
     Args:
@@ -25,7 +24,7 @@ def resume(
 
 
 async def aresume(
-    graph: Any, given: Any, config: Mapping[str, Any] | None = None, *, again: bool = False
+    graph: Any, given: Any, config: JsonObject | None = None, *, again: bool = False
 ) -> Any:
     """Like `resume`, for graphs whose tools or checkpointer are async."""
     return await _resume(graph, graph.aget_state, graph.ainvoke, given, config, again=again)
@@ -36,7 +35,7 @@ async def _resume(
     state_of: Callable[..., Any],
     invoke: Callable[..., Any],
     given: Any,
-    config: Mapping[str, Any] | None,
+    config: JsonObject | None,
     *,
     again: bool,
 ) -> Any:

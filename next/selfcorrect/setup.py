@@ -119,7 +119,7 @@ class Loop:
     nodes: Mapping[str, Node]
     context: RunContext
     state: type[CorrectionState] = CorrectionState
-    own_keys: Mapping[str, Any] = field(default_factory=dict)
+    own_keys: JsonObject = field(default_factory=dict)
 
     @cached_property
     def reducers(self) -> dict[str, Callable[[Any, Any], Any]]:
@@ -128,9 +128,7 @@ class Loop:
         return {key: each for key, found in hints.items() for each in found if callable(each)}
 
 
-def build_loop(
-    tools: Iterable[Any], options: Mapping[str, Any], clock: Clock | None = None
-) -> Loop:
+def build_loop(tools: Iterable[Any], options: JsonObject, clock: Clock | None = None) -> Loop:
     """Build a loop.
 
     Raises:

@@ -7,7 +7,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal
 from selfcorrect.text import release
 
-Update: TypeAlias = dict[str, Any]
+Update: TypeAlias = JsonDict
 """What a node returns: keys of the state, an `outcome`, and a `note` for the trail."""
 FORMAT = 3
 """Version of the layout; a checkpoint of another version is refused."""

@@ -1,6 +1,6 @@
 """The loops of a host of LangChain calls: one for each set of tools, as a walk or as a graph."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, cast
 from uuid import uuid4
@@ -42,7 +42,7 @@ class HostOptions(TypedDict, total=False):
 
     on_trail: Callable[[JsonDict], object] | None
     ask_person: bool
-    effects: Mapping[str, Any] | None
+    effects: JsonObject | None
     scope: str | Callable[[Any], object] | None
 
 
@@ -55,7 +55,7 @@ class HostedLoops:
         shows: Whether calls are shown to others before they run.
     """
 
-    def __init__(self, options: Mapping[str, Any], *, shows: bool) -> None:
+    def __init__(self, options: JsonObject, *, shows: bool) -> None:
         host = {name: options.get(name) for name in HostOptions.__annotations__}
         own = {name: item for name, item in options.items() if name not in host}
         loop = build_loop((), _with_model(own))

@@ -72,7 +72,7 @@ def open_ledger(address: str) -> Any:
 
 def describe(record: Record) -> JsonDict:
     """Return what a person wants to know of a call."""
-    found: dict[str, Any] = {
+    found: JsonDict = {
         "key": record.key,
         "tool": record.tool,
         "status": record.status,

@@ -11,6 +11,7 @@ from typing import Any
 from selfcorrect.drawing.svg import draw, img, label_of, markup, note_of
 from selfcorrect.drawing.text import moment_text
 from selfcorrect.drawing.view import View
+from selfcorrect.model import JsonDict
 
 _COLUMNS = ("place", "before", "after", "strategy", "safety", "rule")
 
@@ -56,7 +57,7 @@ def still(view: View) -> str:
     return f"<p><b>{markup(view['title'])}</b></p>\n{_inside(view, img(draw(view['picture'])))}"
 
 
-def brief(view: View) -> dict[str, Any]:
+def brief(view: View) -> JsonDict:
     """Return a view for a script: of the picture, what differs from one view to the next."""
     picture = view["picture"]
     nodes = [{**each, "note": note_of(each)} for each in picture["nodes"]]

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from selfcorrect.drawing.view import Picture, ViewEdge, ViewNode
+from selfcorrect.model import JsonDict
 from selfcorrect.routing import END, ROUTES
 from selfcorrect.text import bound
 
@@ -74,7 +75,7 @@ def paint(
     breakpoints: Collection[str] = (),
 ) -> Picture:
     """Return a picture with other counts and marks; the places stay."""
-    marks: dict[str, Any] = dict.fromkeys(current, "current") | dict.fromkeys(following, "next")
+    marks: JsonDict = dict.fromkeys(current, "current") | dict.fromkeys(following, "next")
     nodes: list[ViewNode] = [
         {
             **node,

@@ -2,39 +2,27 @@
 
 from base64 import b64encode
 from html import escape
-from typing import NamedTuple
 
 from selfcorrect.drawing.picture import LABEL_CELLS, NAME_CELLS, cut
 from selfcorrect.drawing.view import Picture, ViewEdge, ViewNode
 from selfcorrect.routing import END
 from selfcorrect.text import release
 
-
-class _Palette(NamedTuple):
-    page: str
-    box: str
-    line: str
-    taken: str
-    text: str
-
-
-_LIGHT = _Palette("#ffffff", "#f3f5f8", "#7a8492", "#0b5cad", "#1a2230")
-_DARK = _Palette("#14181f", "#232a35", "#8a95a5", "#7db8ff", "#e8edf4")
+_PAGE, _BOX, _LINE, _TAKEN, _TEXT = "#ffffff", "#f3f5f8", "#7a8492", "#0b5cad", "#1a2230"
 _FONT = 'font-family="ui-monospace, Menlo, Consolas, monospace"'
 
 
-def draw(picture: Picture, *, dark: bool = False) -> str:
+def draw(picture: Picture) -> str:
     """Return a picture as an SVG document; equal pictures give equal bytes."""
-    colours = _DARK if dark else _LIGHT
     width, height = f"{picture['width']:g}", f"{picture['height']:g}"
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    look = f'role="img" {_FONT} font-size="13" fill="{colours.text}"'
+    look = f'role="img" {_FONT} font-size="13" fill="{_TEXT}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>',
         f"<title>{markup(_summary(picture), 300)}</title>",
-        f'<rect class="page" width="{width}" height="{height}" fill="{colours.page}"/>',
-        *(_edge(each, colours) for each in picture["edges"]),
-        *(_node(each, colours) for each in picture["nodes"]),
+        f'<rect class="page" width="{width}" height="{height}" fill="{_PAGE}"/>',
+        *(_edge(each) for each in picture["edges"]),
+        *(_node(each) for each in picture["nodes"]),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -70,14 +58,14 @@ def markup(text: str, most: int = 2_000) -> str:
     return escape(release(text, most))
 
 
-def _node(node: ViewNode, colours: _Palette) -> str:
+def _node(node: ViewNode) -> str:
     x, y = node["x"] - node["width"] / 2, node["y"] - node["height"] / 2
     mark, name, note = node["mark"], shown_name(node["id"]), note_of(node)
-    stroke = colours.taken if mark or node["visits"] else colours.line
+    stroke = _TAKEN if mark or node["visits"] else _LINE
     # The mark shows as a shape and as a word, not by its colour alone.
     shape = f'rx="{20 if mark else 6}" stroke-width="{4 if mark == "current" else 1.5}"'
     dashes = ' stroke-dasharray="7 4"' if mark == "next" else ""
-    size = f'width="{node["width"]:g}" height="{node["height"]:g}" fill="{colours.box}"'
+    size = f'width="{node["width"]:g}" height="{node["height"]:g}" fill="{_BOX}"'
     middle = f'x="{node["x"]:g}" text-anchor="middle"'
     lines = [
         f'<g class="node {mark}"><title>{markup(f"{name} {note}")}</title>',
@@ -89,8 +77,8 @@ def _node(node: ViewNode, colours: _Palette) -> str:
     return "".join(lines)
 
 
-def _edge(edge: ViewEdge, colours: _Palette) -> str:
-    colour, width = (colours.taken, 3) if edge["count"] else (colours.line, 1.2)
+def _edge(edge: ViewEdge) -> str:
+    colour, width = (_TAKEN, 3) if edge["count"] else (_LINE, 1.2)
     (x, y), (to_x, _) = edge["points"][:2]
     end, low = edge["points"][-1]
     line = " ".join(f"{a:g},{b:g}" for a, b in edge["points"])

@@ -4,7 +4,9 @@ Everything in it has left through `selfcorrect.text`: bounded, redacted, without
 Places and sizes are pixels.
 """
 
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict
+
+from selfcorrect.model import JsonDict
 
 VERSION = 1
 """Of this form; a page or widget of another version says so."""
@@ -159,7 +161,7 @@ class View(TypedDict):
     detail: Detail | None
     changes: list[ViewChange]
     state: dict[str, str]
-    question: dict[str, Any] | None
+    question: JsonDict | None
     outcome: dict[str, str]
     commands: list[str]
     problem: str

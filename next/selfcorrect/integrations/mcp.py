@@ -4,7 +4,7 @@ Whoever wrote a tool that deletes can also write that it only reads. So the anno
 count as effects only where the caller trusts the server.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -137,5 +137,5 @@ def _with_effect(tool: Any, *, trust: bool) -> Any:
     return tool.model_copy(update={"metadata": metadata})
 
 
-def _effect_of(hints: Mapping[str, Any]) -> Effect | None:
+def _effect_of(hints: JsonObject) -> Effect | None:
     return next((effect for hint, said, effect in _EFFECTS if hints.get(hint) is said), None)

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import (
@@ -23,7 +22,7 @@ from selfcorrect.effects.again import (
 from selfcorrect.effects.failure import outcome_of_exit
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import NotDone
-from selfcorrect.model import JSON, Call, own_finding
+from selfcorrect.model import JSON, Call, JsonObject, own_finding
 from selfcorrect.nodes.plan import found
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, text_of
@@ -102,7 +101,7 @@ class Execution:
         self.has_begun = isinstance(verdict, Run)
         return verdict
 
-    def change(self, args: Mapping[str, Any]) -> bool:
+    def change(self, args: JsonObject) -> bool:
         """Let the call run as somebody behind the runtime has edited it; say whether he has.
 
         Raises:

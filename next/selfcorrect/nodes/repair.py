@@ -15,7 +15,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import RemoteError
 from selfcorrect.limits import add_spending, check_bound, count
-from selfcorrect.model import Call, Change, Diagnosis, GiveUp, Safety, change_of
+from selfcorrect.model import Call, Change, Diagnosis, GiveUp, JsonDict, Safety, change_of
 from selfcorrect.models.port import ModelPort
 from selfcorrect.nodes.plan import choice_of
 from selfcorrect.nodes.round import (
@@ -106,7 +106,7 @@ def _rewrite(
 def _by_words(rungs: Iterable[Rung]) -> list[list[Rung]]:
     """Return the rungs that may share a pass: rules that give a strategy other words may not."""
     groups: list[list[Rung]] = []
-    words: list[dict[str, Any]] = []
+    words: list[JsonDict] = []
     for rung in rungs:
         own = rung.primitive.words
         at = next((at for at, each in enumerate(words) if each.get(rung.strategy, own) == own), -1)

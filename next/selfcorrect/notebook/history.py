@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from langgraph.graph import START
 from langgraph.types import StateSnapshot
 
-from selfcorrect.model import frozen
+from selfcorrect.model import JsonObject, frozen
 
 MAX_POINTS = 2_000
 """The newest checkpoints that are looked at."""
@@ -98,7 +98,7 @@ def id_of(snapshot: StateSnapshot, *, of_parent: bool = False) -> str:
     return str(((config or {}).get("configurable") or {}).get("checkpoint_id") or "")
 
 
-def state_of(snapshot: StateSnapshot) -> Mapping[str, Any]:
+def state_of(snapshot: StateSnapshot) -> JsonObject:
     """Return the keys of a state; one without keys counts as one key."""
     return snapshot.values if isinstance(snapshot.values, Mapping) else {"": snapshot.values}
 

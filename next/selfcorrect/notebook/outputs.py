@@ -1,12 +1,12 @@
 """Shows graphs and runs in notebooks, offline."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from selfcorrect.drawing import html, svg
 from selfcorrect.drawing.picture import picture_of
 from selfcorrect.drawing.recorded import views_of
 from selfcorrect.drawing.text import align, ascii_graph, change_text, changes_of
+from selfcorrect.model import JsonDict, JsonObject
 
 
 class Shown:
@@ -16,13 +16,13 @@ class Shown:
         bundle: Its forms, by MIME type.
     """
 
-    def __init__(self, bundle: dict[str, Any]) -> None:
+    def __init__(self, bundle: JsonDict) -> None:
         self.bundle = bundle
 
     def __repr__(self) -> str:
         return str(self.bundle["text/plain"])
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: Any) -> JsonDict:
         return self.bundle
 
 
@@ -34,7 +34,7 @@ def show(graph: Any) -> Shown:
     return Shown(bundle | {"text/html": svg.img(drawn)})
 
 
-def trail(output: Mapping[str, Any]) -> Shown:
+def trail(output: JsonObject) -> Shown:
     """Show a run as a table: step, node, outcome, changes and seconds.
 
     Args:

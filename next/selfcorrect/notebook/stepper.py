@@ -23,6 +23,7 @@ from selfcorrect.drawing.text import describe
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
 from selfcorrect.graph import AGAIN
+from selfcorrect.model import JsonDict
 from selfcorrect.notebook.edits import complete_edit, loop_of
 from selfcorrect.notebook.history import History, Point, id_of, read_history
 from selfcorrect.notebook.outputs import Shown
@@ -256,7 +257,7 @@ class Stepper:
 
         display_cell(self)
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: Any) -> JsonDict:
         return self.snapshot().bundle
 
     def _begin(self, thread: str | None) -> None:

@@ -15,6 +15,7 @@ from selfcorrect.drawing.html import brief, static, still
 from selfcorrect.drawing.svg import draw
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, SelfCorrectError
+from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.text import release, text_of
 
@@ -57,7 +58,7 @@ def display_cell(stepper: "Stepper") -> None:
         if not is_running and handle is not None:
             handle.update(copy(view))
 
-    def obey(message: Mapping[str, Any]) -> None:
+    def obey(message: JsonObject) -> None:
         # Whoever presses a key thrice wants three steps; only Pause waits for nobody.
         with nullcontext() if message.get("act") == "pause" else turn:
             try:
@@ -93,7 +94,7 @@ def _widget(**values: Any) -> Any:
     return StepperWidget(**values)
 
 
-def _shown(stepper: "Stepper", view: View) -> dict[str, Any]:
+def _shown(stepper: "Stepper", view: View) -> JsonDict:
     """Return what the page needs to know of a view."""
     head = next((each["id"] for each in view["timeline"] if each["is_head"]), "")
     nodes = view["picture"]["nodes"]
@@ -109,7 +110,7 @@ def _args(stepper: "Stepper") -> str:
     return text if current and release(text, 10_000) == text else ""
 
 
-def _do(stepper: "Stepper", message: Mapping[str, Any], send: Callable[[Any], None]) -> None:
+def _do(stepper: "Stepper", message: JsonObject, send: Callable[[Any], None]) -> None:
     """Do what was pressed."""
     values, value = message.get("values") or {}, message.get("value")
     match message["act"]:
@@ -140,7 +141,7 @@ def _break(stepper: "Stepper", name: str | None) -> None:
             (stepper.clear if node["is_breakpoint"] else stepper.break_at)(node["id"])
 
 
-def _edit(values: Mapping[str, str]) -> dict[str, Any]:
+def _edit(values: Mapping[str, str]) -> JsonDict:
     """Return what was written into the form, as `Stepper.edit` takes it."""
     written = {name: text.strip() for name, text in values.items() if text.strip()}
     read = {name: _object(name, text) for name, text in written.items() if name != "strategy"}
@@ -148,7 +149,7 @@ def _edit(values: Mapping[str, str]) -> dict[str, Any]:
     return edit | {name: text for name, text in written.items() if name == "strategy"}
 
 
-def _object(name: str, text: str) -> dict[str, Any]:
+def _object(name: str, text: str) -> JsonDict:
     try:
         value = json.loads(text)
     except ValueError as error:

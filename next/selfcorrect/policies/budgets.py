@@ -4,7 +4,7 @@ from dataclasses import fields
 from typing import Any, TypeAlias
 
 from selfcorrect.errors import GraphSetupError, unknown_name
-from selfcorrect.model import frozen
+from selfcorrect.model import JsonDict, frozen
 
 
 @frozen
@@ -61,7 +61,7 @@ class Extend:
         for name in bounds:
             if name not in BOUNDS:
                 raise GraphSetupError(unknown_name("bound", name, BOUNDS))
-        given: dict[str, Any] = {**bounds}
+        given: JsonDict = {**bounds}
         AgentBudget(**given)  # refuses what is no bound
         self.bounds = bounds
 

@@ -4,7 +4,7 @@ import json
 from decimal import Decimal
 from typing import Any
 
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, JsonDict
 
 
 def decode_strictly(text: str) -> JSON:
@@ -41,7 +41,7 @@ def _is_equal(number: float, digits: str) -> bool:
         return False
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: list[tuple[str, Any]]) -> JsonDict:
     """Return the object; two values for one key are not one reading."""
     found = dict(pairs)
     if len(found) != len(pairs):

@@ -82,7 +82,7 @@ class _Normal:
     """
 
     root: JsonObject
-    names: Mapping[str, Any]
+    names: JsonObject
     definitions: JsonDict = field(default_factory=dict)
     todo: list[tuple[str, Any, _Mode]] = field(default_factory=list)
     titles: dict[tuple[int, ...], str] = field(default_factory=dict)
@@ -296,9 +296,9 @@ def _update(made: JsonDict, schema: JsonObject) -> JsonDict:
     return made
 
 
-def _names_in(schema: JsonObject) -> dict[str, Any]:
+def _names_in(schema: JsonObject) -> JsonDict:
     """Return the parts of a schema that have a name of their own, by that name."""
-    found: dict[str, Any] = {}
+    found: JsonDict = {}
     for each in parts_of(schema):
         for word, mark in (("$id", ""), ("$anchor", "#"), ("$dynamicAnchor", "#")):
             if isinstance(name := each.get(word), str):

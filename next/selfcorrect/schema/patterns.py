@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from selfcorrect.model import JsonObject
 from selfcorrect.pointer import parts_of
 
 _MOST_WORK = 4_000_000
@@ -11,7 +12,7 @@ _MOST_WORK = 4_000_000
 _MOST_PARTS = 10_000
 
 
-def longest_text(schema: Mapping[str, Any]) -> int | None:
+def longest_text(schema: JsonObject) -> int | None:
     """Return how many characters may be matched; None where a schema has no pattern.
 
     Matching takes time in proportion to the text and to the pattern with its counted repeats
@@ -32,7 +33,7 @@ def longest_text(schema: Mapping[str, Any]) -> int | None:
     return _MOST_WORK // most if most else None
 
 
-def longest_list(schema: Mapping[str, Any]) -> int:
+def longest_list(schema: JsonObject) -> int:
     """Return how many values the longest list of allowed ones has."""
     lists = (each.get("enum") for each in parts_of(schema))
     return max((len(each) for each in lists if isinstance(each, list)), default=0)

@@ -269,5 +269,5 @@ def _plain(schema: Any, root: Root, depth: int) -> JsonObject:
     return here
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _mapping(value: Any) -> JsonObject:
     return value if isinstance(value, Mapping) else {}

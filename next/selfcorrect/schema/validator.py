@@ -12,7 +12,7 @@ from json import dumps, loads
 from typing import Any, Protocol
 
 from selfcorrect.errors import TooLargeError
-from selfcorrect.model import JsonObject, frozen
+from selfcorrect.model import JsonDict, JsonObject, frozen
 
 
 class Validator(Protocol):
@@ -150,7 +150,7 @@ _TIME = re.compile(
     rf"(?:(?::\d\d(?:\.\d{{1,9}})?)(?:Z|[+-]{_ZONE})?|Z|\+{_ZONE})?",
     re.ASCII,
 )
-_FORMATS: dict[str, Any] = {
+_FORMATS: JsonDict = {
     "naive-date-time": partial(_is_time, datetime),
     "naive-time": partial(_is_time, time),
 }

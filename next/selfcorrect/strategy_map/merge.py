@@ -134,7 +134,7 @@ def ladders_of(
     return ladders
 
 
-def nearest(tables: Iterable[Mapping[str, Any]]) -> JsonDict:
+def nearest(tables: Iterable[JsonObject]) -> JsonDict:
     """Merge tables key by key, and tables in them too; the first that has a key wins."""
     merged: JsonDict = {}
     for table in tables:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from selfcorrect.effects.again import may_pass
 from selfcorrect.errors import MapError
@@ -31,7 +31,7 @@ class Tables(TypedDict, total=False):
 
     extends: str | Sequence[str]
     disable: str | Sequence[str]
-    use: Mapping[str, Any] | None
+    use: JsonObject | None
     policy: JsonObject | None
     limits: JsonObject | None
     effects: JsonObject | None

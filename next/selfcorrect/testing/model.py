@@ -13,6 +13,8 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
+from selfcorrect.model import JsonDict
+
 
 def tool_call(name: str, id: str | None = None, /, **args: Any) -> AIMessage:  # noqa: A002
     """Return a message with one tool call; without an id it gets a fresh one.
@@ -44,7 +46,7 @@ class ScriptedModel(BaseChatModel):
     items: list[Any]
     again: bool = False
     _prompts: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
-    _bound_tools: list[dict[str, Any]] = PrivateAttr(default_factory=list)
+    _bound_tools: list[JsonDict] = PrivateAttr(default_factory=list)
 
     def __init__(self, items: Iterable[Any] = (), again: bool = False, **fields: Any) -> None:
         fields |= {"items": list(items), "again": again}
@@ -56,7 +58,7 @@ class ScriptedModel(BaseChatModel):
         return self._prompts
 
     @property
-    def bound_tools(self) -> list[dict[str, Any]]:
+    def bound_tools(self) -> list[JsonDict]:
         """The tools that were bound last, in OpenAI's format."""
         return self._bound_tools
 

@@ -21,7 +21,7 @@ _MOST_RUNS = 1_000
 _NAME = "selfcorrect"
 
 
-def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> dict[str, Any]:
+def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> JsonDict:
     """Return options that trace every built-in node: `build_graph(tools, **instrumented())`.
 
     Args:
@@ -47,7 +47,7 @@ class _Runs:
     def __init__(self, tracer: Any, counters: "_Counters") -> None:
         self._tracer = tracer
         self._counters = counters
-        self._spans: dict[str, Any] = {}
+        self._spans: JsonDict = {}
 
     def trace(self, name: str, node: Node) -> Node:
         """Return a node that runs in a span."""
