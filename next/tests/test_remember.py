@@ -105,24 +105,6 @@ def test_a_person_is_asked_what_a_memory_cannot_read():
     assert out["__interrupt__"][0].value["path"] == "/args/departure_date"
 
 
-NESTED = {row[0]: row for row in table("remember.txt", "nested")}
-
-
-@pytest.mark.parametrize(("name", "schema", "args", "fixed", "later", "made"), NESTED.values())
-def test_moves_lead_through_objects(name, schema, args, fixed, later, made):
-    strategies, tool = remembering(), book(schema=schema, required=())
-    edit(tool, args, fixed, strategies)
-    assert is_reused(tool, later, strategies)
-    assert tool.ran[1:] == [made]
-
-
-def test_a_part_of_an_object_that_nobody_moved_stays_a_question():
-    _, schema, args, fixed, later, _ = NESTED["out of an object"]
-    strategies, tool = remembering(), book(schema=schema, required=())
-    edit(tool, args, fixed, strategies)
-    assert not is_reused(tool, {"journey": {**later["journey"], "only_if": "dry"}}, strategies)
-
-
 def test_a_tool_is_renamed_again():
     strategies, tool, other = remembering(), book(), book(name="u")
     args = {"departure_date": "2026-10-26"}
@@ -181,7 +163,7 @@ def test_what_a_rule_renames_is_not_kept(tmp_path):
     args = {"whenever": "2026-10-26", "Note": "aisle", "seats": "2"}
     file = tmp_path / "m.db"
     edit(book(), args, {**SAFE, "note": "aisle", "seats": 2}, remembering(file))
-    assert kept(file) == [("t", "/args/whenever", "/args/departure_date", "human")]
+    assert kept(file) == [("t", "whenever", "departure_date", "human")]
 
 
 def test_a_changed_schema_or_effect_forgets():
@@ -242,7 +224,7 @@ def test_no_value_stands_in_the_file(tmp_path_factory, text):
     value = f"v{text}v"
     made = {"note": value, "seats": 77_001}
     edit(tool, {"remark": value, "seats": 77_001}, made, remembering(file))
-    assert kept(file) == [("t", "/args/remark", "/args/note", "human")]
+    assert kept(file) == [("t", "remark", "note", "human")]
     held = file.read_bytes()
     assert value.encode() not in held
     assert b"77001" not in held
@@ -322,8 +304,8 @@ def test_two_processes_share_a_file(tmp_path):
     # Both make the file, and both learn.
     assert results(*(begin(key, {key: None}, day) for key in keys)) == ["2026-10-26"] * 2
     assert sorted(origin for _, origin, *_ in kept(tmp_path / "m.db")) == [
-        "/args/sometime",
-        "/args/whenever",
+        "sometime",
+        "whenever",
     ]
     assert results(*map(begin, keys)) == ["2026-10-26"] * 2
 

@@ -16,15 +16,13 @@ from selfcorrect.model import (
     Changed,
     Diagnosis,
     GiveUp,
-    JsonDict,
-    JsonObject,
     Repair,
     Safety,
     call_json,
     call_of,
 )
 from selfcorrect.names import LONGEST, is_plain
-from selfcorrect.pointer import ARGS, apply, find, keys_of, look, pointer
+from selfcorrect.pointer import apply, find, keys_of, pointer
 from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import names_secret
 from selfcorrect.schema.slot import Slot
@@ -36,7 +34,7 @@ from selfcorrect.values.readings import Allow, readings
 
 
 class Remember:
-    """Repeat a move that a model or a person made before; only names are kept, never a value.
+    """Move an argument as a model or a person did before; only names are kept, never a value.
 
     Args:
         file: A SQLite file, for all processes of one machine; left out, the process forgets.
@@ -86,7 +84,7 @@ class Remember:
             # Something was dropped or added, or another tool was chosen: that is no slip.
             return
         rows = [(made.name, origin, target) for origin, target in moves.items()]
-        if start.name not in tools and _is_name([start.name]):
+        if start.name not in tools and _is_name(start.name):
             rows.append((start.name, _NAME, made.name))
         for name, origin, target in rows:
             self._do(_KEEP, name, _digest(tool), origin, target, max(makers).value)
@@ -158,38 +156,20 @@ def _rename(
 
 
 def _repeat(moves: Mapping[str, str], call: Call, place: str, slot: Slot) -> list[Change]:
-    """Return the changes that move what stands at, or belongs to, a place that is at fault."""
-    leaves = _leaves(call.args)
-    meant = {origin: moves[origin] for origin in leaves if origin in moves}
-    roots = {
-        root
-        for origin, target in meant.items()
-        if (root := _unknown(origin, slot)) > ARGS
-        and (root == place or f"{target}/".startswith(f"{place}/"))
+    """Return the change that moves an unknown argument from, or to, the place that is at fault."""
+    meant = {key: moves[key] for key in call.args if key in moves and key not in slot.properties}
+    # What is there already stays, and no place gets two values.
+    free = {
+        key: target
+        for key, target in meant.items()
+        if target not in call.args and [*meant.values()].count(target) == 1
     }
-    if len(roots) != 1 or place <= ARGS:
-        return []
-    (root,) = roots
-    own = {each: meant.get(each, "") for each in leaves if f"{each}/".startswith(f"{root}/")}
-    changes: dict[str, Change] = {}
-
-    def add(target: str, before: JSON, after: JSON, origin: str | None = None) -> None:
-        changes[target] = Change(target, before, after, Safety.MEMORY, "moved as before", origin)
-
-    for origin, target in own.items():
-        # All that stands there moves, and no place gets two values.
-        is_free = [*meant.values()].count(target) == 1 and look(call, target) is ABSENT
-        if not is_free or _unknown(target, slot):
-            return []
-        keys = keys_of(target)
-        for above in (pointer(*keys[:end]) for end in range(1, len(keys))):
-            if above not in changes and look(call, above) is ABSENT:
-                add(above, ABSENT, {})
-        add(target, ABSENT, leaves[origin], origin)
-    if root not in own:
-        # Its values have gone, so that nothing is lost with it.
-        add(root, {}, ABSENT)
-    return [*changes.values()]
+    made = "moved as before"
+    return [
+        Change(pointer(to), ABSENT, call.args[key], Safety.MEMORY, made, pointer(key))
+        for key, to in free.items()
+        if place in (pointer(key), pointer(to))
+    ]
 
 
 def _without_makers(call: Call, changes: Iterable[Change]) -> Call:
@@ -209,17 +189,17 @@ def _applies(change: Change, call: Call) -> bool:
     return canonical(found) == canonical(places)
 
 
-def _compare(start: Call, made: Call, tool: ToolSpec) -> JsonDict | None:
-    """Return where each value went that the schema did not take; None if not all can be told.
+def _compare(start: Call, made: Call, tool: ToolSpec) -> dict[str, str] | None:
+    """Return where each argument went that the schema did not take; None if not all can be told.
 
     Nothing may be left out or written anew, and no value may stand for two.
     """
-    before, after = _leaves(start.args), _leaves(made.args)
+    before, after, known = start.args, made.args, tool.slot.properties
     allow = Allow(EVERY, acts=tool.acts)
 
     def means(origin: str, target: str) -> bool:
-        value, slot = before[origin], tool.slot.at(keys_of(target))
-        ways = [value, *(each.value for each in readings(value, slot, allow))]
+        value = before[origin]
+        ways = [value, *(each.value for each in readings(value, tool.slot.at([target]), allow))]
         return canonical(after[target]) in map(canonical, ways)
 
     new, gone = after.keys() - before.keys(), before.keys() - after.keys()
@@ -227,43 +207,20 @@ def _compare(start: Call, made: Call, tool: ToolSpec) -> JsonDict | None:
         return None
     pairs = [(origin, target) for target in new for origin in before if means(origin, target)]
     moves = dict(pairs)
-    is_slip = all(_unknown(origin, tool.slot) > ARGS for origin in gone)
-    is_known = not any(_unknown(target, tool.slot) for target in new)
-    if not (is_slip and is_known and moves.keys() == gone and len(pairs) == len(new) == len(gone)):
+    is_slip = new <= known.keys() and gone.isdisjoint(known) and not (gone and tool.slot.is_open)
+    if not (is_slip and moves.keys() == gone and len(pairs) == len(new) == len(gone)):
         return None
     return {
         origin: target
         for origin, target in moves.items()
-        if _is_name(keys_of(origin)) and _is_telling(after[target])
+        if _is_name(origin) and _is_telling(after[target])
     }
 
 
-def _leaves(value: JsonObject, *keys: str) -> JsonDict:
-    """Return every value that is no object, or an empty one, by its place."""
-    found: JsonDict = {}
-    for key, item in value.items():
-        is_leaf = not isinstance(item, Mapping) or not item
-        found |= {pointer(*keys, key): item} if is_leaf else _leaves(item, *keys, key)
-    return found
-
-
-def _unknown(place: str, slot: Slot) -> str:
-    """Return the outermost place around a place, or itself, that the schema does not take.
-
-    That is nothing where the schema names every key, and `/args` where it takes any key.
-    """
-    keys = keys_of(place)
-    for end, key in enumerate(keys, 1):
-        if key not in slot.properties:
-            return ARGS if slot.is_open else pointer(*keys[:end])
-        slot = slot.properties[key]
-    return ""
-
-
-def _is_name(keys: Sequence[str]) -> bool:
-    """Say whether keys are names: several words may be content, and some keys are secrets."""
-    is_plainly = all(is_plain(key) and " " not in key and len(key) <= LONGEST for key in keys)
-    return is_plainly and not names_secret(keys) and all(redact(key) == key for key in keys)
+def _is_name(key: str) -> bool:
+    """Say whether a key is a name: several words may be content, and some keys are secrets."""
+    is_plainly = is_plain(key) and " " not in key and len(key) <= LONGEST
+    return is_plainly and not names_secret([key]) and redact(key) == key
 
 
 def _is_telling(value: JSON) -> bool:
