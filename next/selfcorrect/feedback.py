@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from selfcorrect.effects.effect import acts
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, OWN, Finding, JsonObject, name_place
 from selfcorrect.nodes.plan import is_forbidden
 from selfcorrect.pointer import find, keys_of
@@ -22,56 +23,9 @@ MAX_TEXT = 1_200
 MAX_WORDS = 40
 """Words before the tool's own; a sentence that is begun within them is not left out silently."""
 
-_KINDS = {
-    "transient": ("the service is unavailable", "later"),
-    "rate_limit": ("the service limits the rate of calls", "later"),
-    "timeout": ("the tool did not answer in time", "later"),
-    "validation": ("the tool refused the call", "correct"),
-    "auth": ("the tool is not authorized", "tell"),
-    "quota": ("a quota is used up", "tell"),
-    "not_found": ("something that the call names was not found", "correct"),
-    "conflict": ("the call conflicts with the state of the service", "correct"),
-    "permanent": ("the tool cannot do this", "tell"),
-    "internal": ("the tool failed", "tell"),
-    "cancelled": ("the call was cancelled", "tell"),
-}
-"""What is wrong, and what can be done, by the kind of an error that is not the runtime's own."""
+_SENTENCES = load_table("sentences.toml")
+_CLOSING = _SENTENCES["closing"]
 _DOUBT = "Nobody knows whether the call was done."
-_DETAILS = {
-    "escalated": "ERROR: `{tool}` escalates (severity {severity}): {detail}",
-    "limit_reached": "A limit of this run is reached. {detail}",
-    **dict.fromkeys(("terminal_kind", "rejected", "unavailable"), "{detail}"),
-}
-"""Reasons whose detail says more than the error does."""
-_CLOSING = {
-    # By reason.
-    "lost": "Find out whether it was done before you repeat it.",
-    "partly": "A part may have been done: find out which part before you repeat it.",
-    "unknown_outcome": "Find out whether it was done before you repeat it.",
-    "terminal_kind": "Tell the user.",
-    "rejected": "Do not make this call again as it stands.",
-    "escalated": "Call again with corrected arguments, or ask the user.",
-    "no_call": "Call a tool, or answer the user.",
-    "forbidden": "Answer the user without a call.",
-    "question": "Ask the user.",
-    "unavailable": "Call again later, or go on without it.",
-    # By the code or the class of what the runtime found.
-    "equal_calls": "Use the results that you have, or ask the user.",
-    "cut": "Write the whole call again.",
-    "several_calls": "Write one call in each message.",
-    "InvalidArgs": "Correct the call and call again; ask the user only for what you do not know.",
-    "UnknownTool": "Correct the call and call again.",
-    "MalformedCall": "Correct the call and call again.",
-    # By what can be done about an error of the tool.
-    "wait": "Call again in {wait:g} s, or go on without it.",
-    "later": "Call again later, or go on without it.",
-    "correct": "Correct the call and call again, or ask the user.",
-    "tell": "Tell the user.",
-    # The same below the tool's own words.
-    "correct shown": "Call again as the tool's words ask, or ask the user.",
-    "tell shown": "If the tool's words name no remedy, tell the user.",
-}
-"""The last sentence. It contradicts no words of a tool, so none says that a call cannot succeed."""
 
 
 def text_for_model(
@@ -145,7 +99,7 @@ def _needs(place: Slot) -> str:
 
 
 def _tool_problem(finding: Finding) -> Iterator[str]:
-    problem, _ = _KINDS[finding.get("kind", "internal")]
+    problem, _ = _SENTENCES["kinds"][finding.get("kind", "internal")]
     places = ", ".join(f"`{name_place(path)}`" for path in finding["paths"][:5])
     yield f"{problem} ({places})" if places else problem
     if len(finding["paths"]) == 1:
@@ -156,9 +110,9 @@ def _tool_problem(finding: Finding) -> Iterator[str]:
 def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
     if _is_lost(state):
         yield _DOUBT
-    if reason in _DETAILS or not state["findings"]:
+    if reason in _SENTENCES["details"] or not state["findings"]:
         name, severity = state["current"].get("name"), stop.get("severity") or "HIGH"
-        pattern = _DETAILS.get(reason, "{detail}")
+        pattern = _SENTENCES["details"].get(reason, "{detail}")
         yield pattern.format(detail=stop["detail"], tool=name, severity=severity)
     if _is_question(reason, state):
         yield f"A question is open: {state['question']['question']}"
@@ -226,7 +180,7 @@ def _closing(reason: str, state: JsonObject, *, is_shown: bool, is_declared: boo
         return key or ""
     if not findings:
         return "MalformedCall"
-    _, key = _KINDS[findings[0].get("kind", "internal")]
+    _, key = _SENTENCES["kinds"][findings[0].get("kind", "internal")]
     return f"{key} shown" if is_shown and key != "later" else key
 
 

@@ -5,6 +5,7 @@ from itertools import islice, takewhile
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
 from selfcorrect.text import quote
 
@@ -12,29 +13,12 @@ SOURCE = "lc_source"
 """LangChain's key for who wrote a message, where it is no user."""
 _CALLS = ("tool_calls", "tool_use", "function_call", "tool_call")
 """Stop reasons that promise a call."""
-_WORDS: Mapping[str, str] = {
-    "unread": "Your text holds a call of {} that was not made. If it is meant, call the tool;"
-    " if not, answer without it.",
-    "promised": "You stopped in order to call a tool, but your message holds no call. Call the"
-    " tool, or answer the user.",
-    "unstructured": "Your answer must be a call of {}. Give it in this form.",
-    "failed": "",
-    "blank": "Your last answer was empty. Answer the user, or call a tool.",
-    "repeated": "You made the same calls {} times in a row, and each answer was the same. Use the"
-    " answer, or do something else.",
-}
-"""What the model reads when it is asked again, by reason; a failed call has its own words."""
+_SENTENCES = load_table("sentences.toml")
+_OVER: Mapping[str, str] = _SENTENCES["over"]
 MOST_REPEATS = 5
 """Equal turns after which the model is told; three more, and the run ends."""
 MOST_FAILURES = 16
 """Turns in a row whose calls have all failed, after which the run ends."""
-_OVER: Mapping[str, str] = {
-    "terminal": "The run was ended: {}",
-    "repeated": "The run was ended: the same calls were made {} times in a row.",
-    "failed": "The run was ended: {} turns in a row, each call failed.",
-    "budget": "The run was ended at the bound of its budget: {}.",
-}
-"""The last message of a run that is ended without asking its model."""
 _ENDS = ("terminal_kind", "rejected")
 """Reasons of reports that end the run."""
 
@@ -49,7 +33,7 @@ class Objection:
     """Why the run does not end here.
 
     Attributes:
-        reason: A key of `_WORDS`.
+        reason: A key of `objections` in `sentences.toml`.
         text: What the model reads; empty where the thread says it already.
     """
 
@@ -58,7 +42,7 @@ class Objection:
 
 
 def _object(reason: str, slot: str = "") -> Objection:
-    return Objection(reason, _WORDS[reason].format(slot))
+    return Objection(reason, _SENTENCES["objections"][reason].format(slot))
 
 
 BLANK = _object("blank")
