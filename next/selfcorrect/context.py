@@ -235,11 +235,6 @@ class RunContext:
             request=_request_text(text_of(given.get("request") or "")),
         )
 
-    def arguments_for(self, state: CorrectionState, call: Call) -> JsonObject:
-        """Return the arguments as the tool gets them, with the key that the runtime fills in."""
-        tool = self.tools[call.name]
-        return tool.fill(call.args, self.intent_of(state, call).key if tool.takes_key else "")
-
     def own_records(self, state: CorrectionState) -> list[Record]:
         """Return the executions of a run as records; what only reads leaves nothing in doubt."""
         return [
@@ -317,7 +312,7 @@ class RunContext:
                 if is_tainted(each, untrusted, trusted):
                     return "the model took the value from an error's text"
                 if tool is not None and tool.acts and Safety.MODEL not in by_rule:
-                    from selfcorrect.policies.replacement import replaces
+                    from selfcorrect.policies.taint import replaces
 
                     if replaces(each, tool.slot):
                         return f"the model wrote another value at `{name_place(each.path)}`"

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from selfcorrect.agents.pairing import Entry
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.reading.call_object import strict_json
 
@@ -52,11 +51,6 @@ class Unit:
     answers: str | None = None
     holder: JsonObject | None = None
     tool: str = ""
-
-    @property
-    def entry(self) -> Entry:
-        """What pairing sees of it."""
-        return tuple(call.id for call in self.calls) or self.answers
 
 
 @frozen

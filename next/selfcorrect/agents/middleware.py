@@ -16,20 +16,17 @@ from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.budget import SPENT, open_account
+from selfcorrect.agents.agent_run import RUN, SPENT, AgentRun, open_account
 from selfcorrect.agents.ending import is_word_of_user
-from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions
 from selfcorrect.agents.model_turn import take_turn
-from selfcorrect.agents.tool_call import run_call
+from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
 from selfcorrect.agents.turn import Turn
 from selfcorrect.context import run_sync
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.budgets import AgentBudget, LimitDecision
-from selfcorrect.policies.empty_answers import EmptyAnswerPolicy
 from selfcorrect.policies.hooks import Hooks
-from selfcorrect.policies.unknown_tools import AutoCorrect, ToolNotFoundPolicy
+from selfcorrect.policies.unknown_tools import AutoCorrect, EmptyAnswerPolicy, ToolNotFoundPolicy
 from selfcorrect.setup import Options
 
 _UNBOUNDED = 1 << 30

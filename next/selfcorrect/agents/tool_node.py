@@ -15,12 +15,10 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from selfcorrect.agents.answers import last_turn
 from selfcorrect.agents.calls import each_once
-from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions
-from selfcorrect.agents.stream import read_pieces
-from selfcorrect.agents.thread import answer_to, find_answers, open_calls
-from selfcorrect.agents.tool_call import run_call
+from selfcorrect.agents.model_call import read_pieces
+from selfcorrect.agents.thread import answer_to, find_answers, last_turn, open_calls
+from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
 from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
 from selfcorrect.context import run_sync
 from selfcorrect.model import JsonDict, JsonObject, frozen

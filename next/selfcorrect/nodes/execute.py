@@ -1,9 +1,12 @@
 """execute: call the tool once, between its intent and its outcome in the ledger."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects.again import Record
 from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import GraphSetupError, NotDone, ResultError
 from selfcorrect.limits import check_bound, count
@@ -25,9 +28,6 @@ from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
 
-if TYPE_CHECKING:
-    from selfcorrect.nodes.execution import Execution
-
 
 async def execute(state: CorrectionState, context: RunContext) -> Update:
     """Call the tool once; a call that does not fit the tool never reaches it."""
@@ -39,13 +39,14 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
         check_sync(tool)
     if tool.call is None:
         return {"outcome": "done", "result": call_json(call), "findings": []}
+    execution = Execution(state, context, call, tool)
     if not tool.acts:
         # What only reads is asked again: an answer from memory would be an old one.
-        update = await _call_tool(state, context, call, tool)
+        update = await execution.run()
     else:
         from selfcorrect.nodes.execution import call_once
 
-        update = await call_once(state, context, call, tool, _call_tool)
+        update = await call_once(execution)
     if state["tried"] and update["outcome"] == "done" and "attempts" in update:
         from selfcorrect.nodes.repair import teach
 
@@ -69,50 +70,100 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
     return None
 
 
-async def _call_tool(
-    state: CorrectionState,
-    context: RunContext,
-    call: Call,
-    tool: ToolSpec,
-    execution: "Execution | None" = None,
-) -> Update:
-    started, ending = context.clock.monotonic(), None
-    try:
-        is_async, args = context.is_async, context.arguments_for(state, call)
-        left = context.limits.seconds and context.limits.seconds - state["counts"].get("seconds", 0)
-        returned = await arun_tool(tool, args, left) if is_async else run_tool(tool, args)
-        value, has_receipt = _read(tool, returned, args)
-    except GraphSetupError:
-        raise
-    except Exception as error:
-        # A call that succeeds loads nothing of this.
-        from selfcorrect.diagnosis.facts import finding_of
-        from selfcorrect.effects.failure import ending_of, is_interrupt
+@dataclass(eq=False)
+class Execution:
+    """One execution of a tool.
 
-        if is_interrupt(error):
+    Attributes:
+        state: The state of the run.
+        context: The context of the run.
+        call: The call as it is made.
+        tool: Its tool.
+        has_begun: Whether its intent is written.
+    """
+
+    state: CorrectionState
+    context: RunContext
+    call: Call
+    tool: ToolSpec
+    has_begun: bool = False
+
+    @cached_property
+    def intent(self) -> Record:
+        """What the ledger is told of it; costs as much as a repair."""
+        return self.context.intent_of(self.state, self.call)
+
+    async def run(self) -> Update:
+        """Call the tool; return the update with the attempt."""
+        state, context, call, tool = self.state, self.context, self.call, self.tool
+        started, ending = context.clock.monotonic(), None
+        try:
+            args = tool.fill(call.args, self.intent.key if tool.takes_key else "")
+            bound_ = context.limits.seconds
+            left = bound_ and bound_ - state["counts"].get("seconds", 0)
+            is_async = context.is_async
+            returned = await arun_tool(tool, args, left) if is_async else run_tool(tool, args)
+            value, has_receipt = _read(tool, returned, args)
+        except GraphSetupError:
             raise
+        except Exception as error:
+            # A call that succeeds loads nothing of this.
+            from selfcorrect.diagnosis.facts import finding_of
+            from selfcorrect.effects.failure import ending_of, is_interrupt
 
-        context.live_part(state["run"]).errors.append(error)
-        finding = finding_of(error)
-        outcome = _outcome_of(error, finding, call, tool, context)
-        ending = ending_of(error)
-    else:
-        if has_receipt:
-            return _finish(state, context, tool, started, value, execution)
-        why = f"the result of {tool.name!r} has no receipt, so nobody knows whether it was done"
-        outcome, finding = Outcome.LOST, own_finding("NoReceipt", "no_receipt", why, "")
-    verified = await _verify(tool, call) if outcome is Outcome.LOST else None
-    if isinstance(verified, Result):
-        return _finish(state, context, tool, started, verified.value, execution)
-    outcome = Outcome.NOT_DONE if verified == Outcome.NOT_DONE else outcome
-    record = execution.intent if execution else context.intent_of(state, call)
-    text = bound(finding["text"], 1_000)
-    attempt = _attempt(state, context, tool, started, outcome, execution, text)
-    attempt["attempts"][-1] |= {"key": record.key, "doubt": record.doubt}
-    if ending is not None:
-        # Its reason says it all, and nothing is diagnosed.
-        return {"source": "tool", "findings": [], **attempt, **stop_by(ending)}
-    return {"outcome": "failed", "source": "tool", "findings": [finding], **attempt}
+            if is_interrupt(error):
+                raise
+
+            context.live_part(state["run"]).errors.append(error)
+            finding = finding_of(error)
+            outcome = _outcome_of(error, finding, call, tool, context)
+            ending = ending_of(error)
+        else:
+            if has_receipt:
+                return self._finish(started, value)
+            why = f"the result of {tool.name!r} has no receipt, so nobody knows whether it was done"
+            outcome, finding = Outcome.LOST, own_finding("NoReceipt", "no_receipt", why, "")
+        verified = await _verify(tool, call) if outcome is Outcome.LOST else None
+        if isinstance(verified, Result):
+            return self._finish(started, verified.value)
+        outcome = Outcome.NOT_DONE if verified == Outcome.NOT_DONE else outcome
+        attempt = self._attempt(started, outcome, bound(finding["text"], 1_000))
+        if ending is not None:
+            # Its reason says it all, and nothing is diagnosed.
+            return {"source": "tool", "findings": [], **attempt, **stop_by(ending)}
+        return {"outcome": "failed", "source": "tool", "findings": [finding], **attempt}
+
+    def _finish(self, started: float, value: JSON) -> Update:
+        if self.context.hooks is not None:
+            self.context.hooks.tool_used(self.tool.name, self.call.args, value)
+        attempt = self._attempt(started, Outcome.DONE)
+        return {"outcome": "done", "result": value, "findings": [], **attempt}
+
+    def _attempt(self, started: float, outcome: Outcome, text: str | None = None) -> Update:
+        """Return the attempts and counters after one execution."""
+        counts, effect = self.state["counts"], self.tool.effect
+        seconds = max(0.0, self.context.clock.monotonic() - started)
+        number = len(self.state["attempts"]) + 1
+        attempt: JsonDict = {
+            "number": number,
+            "call": call_json(self.call),
+            "effect": effect,
+            "outcome": outcome.value,
+            "seconds": round(seconds, 6),
+            "text": text,
+        }
+        if text is not None or self.has_begun:
+            attempt |= {"key": self.intent.key, "doubt": self.intent.doubt}
+        if self.has_begun:
+            attempt["attempt"] = self.intent.attempt
+        counts = count(count(counts, "attempts"), "seconds", seconds)
+        return {
+            "current": attempt["call"],
+            "attempts": [*self.state["attempts"], attempt],
+            "counts": {**counts, "rounds": 0},
+            "vouch": [],
+            "note": {"attempt": number, "effect": effect, "did": outcome.value},
+        }
 
 
 def _outcome_of(
@@ -181,51 +232,3 @@ def _has_receipt(tool: ToolSpec, value: JSON) -> bool:
     if callable(tool.receipt):
         return bool(tool.receipt(value))
     return isinstance(value, dict) and bool(value.get(tool.receipt))
-
-
-def _finish(
-    state: CorrectionState,
-    context: RunContext,
-    tool: ToolSpec,
-    started: float,
-    value: JSON,
-    execution: "Execution | None",
-) -> Update:
-    if context.hooks is not None:
-        args = execution.call.args if execution else state["current"]["args"]
-        context.hooks.tool_used(tool.name, args, value)
-    attempt = _attempt(state, context, tool, started, Outcome.DONE, execution)
-    return {"outcome": "done", "result": value, "findings": [], **attempt}
-
-
-def _attempt(
-    state: CorrectionState,
-    context: RunContext,
-    tool: ToolSpec,
-    started: float,
-    outcome: Outcome,
-    execution: "Execution | None",
-    text: str | None = None,
-) -> Update:
-    """Return the attempts and counters after one execution."""
-    seconds = max(0.0, context.clock.monotonic() - started)
-    number = len(state["attempts"]) + 1
-    attempt: JsonDict = {
-        "number": number,
-        "call": call_json(execution.call) if execution else state["current"],
-        "effect": tool.effect,
-        "outcome": outcome.value,
-        "seconds": round(seconds, 6),
-        "text": text,
-    }
-    if execution is not None:
-        intent = execution.intent
-        attempt |= {"key": intent.key, "doubt": intent.doubt, "attempt": intent.attempt}
-    counts = count(count(state["counts"], "attempts"), "seconds", seconds)
-    return {
-        "current": attempt["call"],
-        "attempts": [*state["attempts"], attempt],
-        "counts": {**counts, "rounds": 0},
-        "vouch": [],
-        "note": {"attempt": number, "effect": tool.effect, "did": outcome.value},
-    }

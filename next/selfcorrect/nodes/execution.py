@@ -1,9 +1,9 @@
 """One execution of a tool that acts: its intent and its outcome in the ledger."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import (
@@ -23,32 +23,20 @@ from selfcorrect.effects.again import (
 from selfcorrect.effects.failure import outcome_of_exit
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import NotDone
-from selfcorrect.model import JSON, Call, own_finding
+from selfcorrect.model import JSON, own_finding
 from selfcorrect.nodes.plan import found
-from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.state import Update, stop_run
 from selfcorrect.text import bound, text_of
-from selfcorrect.tools.spec import ToolSpec
+
+if TYPE_CHECKING:
+    from selfcorrect.nodes.execute import Execution
 
 
-async def call_once(
-    state: CorrectionState,
-    context: RunContext,
-    call: Call,
-    tool: ToolSpec,
-    call_tool: Callable[..., Awaitable[Update]],
-) -> Update:
-    """Call a tool that acts, between its intent and its outcome in the ledger.
-
-    Args:
-        state: The state.
-        context: The context.
-        call: The call.
-        tool: Its tool.
-        call_tool: Calls the tool, and returns the update with the attempt.
-    """
-    execution = Execution(state, context, call, context.intent_of(state, call))
+async def call_once(execution: "Execution") -> Update:
+    """Call a tool that acts, between its intent and its outcome in the ledger."""
+    use_ledger = execution.context.use_ledger
     try:
-        verdict = await context.use_ledger(execution.begin)
+        verdict = await use_ledger(_begin, execution)
     except Exception as error:
         detail = (
             f"The tool was not called, because its intent could not be written: {text_of(error)}"
@@ -57,20 +45,20 @@ async def call_once(
     except BaseException:
         # Cancelled behind its intent, the tool would seem to be running for ever.
         if execution.has_begun:
-            execution.settle(Outcome.NOT_DONE)
+            _settle(execution, Outcome.NOT_DONE)
         raise
     if not isinstance(verdict, Run):
         return _answer_for(verdict)
     token = EXECUTION.set(execution)
     try:
-        update = await call_tool(state, context, call, tool, execution)
+        update = await execution.run()
     except BaseException as error:
-        execution.settle(outcome_of_exit(error))
+        _settle(execution, outcome_of_exit(error))
         raise
     finally:
         EXECUTION.reset(token)
     outcome, value = update["attempts"][-1]["outcome"], update.get("result")
-    await context.use_ledger(execution.settle, outcome, value)
+    await use_ledger(_settle, execution, outcome, value)
     return update
 
 
@@ -78,85 +66,72 @@ _ANSWER = "selfcorrect answer"
 """The key of what a host wants beside the value of a call that it replays."""
 
 
-@dataclass(eq=False, slots=True)
-class Execution:
-    """One execution, between its intent and its outcome.
+def change(execution: "Execution", args: Mapping[str, Any]) -> bool:
+    """Let the call run as somebody behind the runtime has edited it; say whether he has.
 
-    Attributes:
-        state: The state of the run.
-        context: The context of the run.
-        call: The call as it is made.
-        intent: Its record.
-        has_begun: Whether the intent is written.
+    Raises:
+        NotDone: If the edited call may not run.
     """
-
-    state: CorrectionState
-    context: RunContext
-    call: Call
-    intent: Record
-    has_begun: bool = False
-
-    def begin(self) -> Verdict:
-        """Write the intent if the call may run."""
-        verdict = self._begin(self.intent)
-        self.has_begun = isinstance(verdict, Run)
-        return verdict
-
-    def change(self, args: Mapping[str, Any]) -> bool:
-        """Let the call run as somebody behind the runtime has edited it; say whether he has.
-
-        Raises:
-            NotDone: If the edited call may not run.
-        """
-        if repr(args) == repr(self.call.args):
-            return False
-        call = replace(self.call, args={**args})
-        intent = self.context.intent_of(self.state, call)
-        if intent.key == self.intent.key:
-            return False
-        if not isinstance(self._begin(intent), Run):
-            raise NotDone("the call was edited, and an equal call was made before or is in doubt")
-        before, self.call, self.intent = self.intent, call, intent
-        self._write(before, Outcome.NOT_DONE, None)
-        return True
-
-    def settle(self, outcome: str, value: JSON = None) -> None:
-        """Write the outcome; where that fails, the run goes on, and an equal call is in doubt."""
-        answer = self.context.answer() if self.context.answer and outcome == "done" else None
-        self._write(self.intent, outcome, {_ANSWER: answer, "value": value} if answer else value)
-
-    def _begin(self, intent: Record) -> Verdict:
-        context = self.context
-        tool = context.tools[intent.tool]
-        vouches = [Vouch(**each) for each in self.state["vouch"]]
-        own = context.own_records(self.state)
-        made = {each.attempt for each in own}
-
-        def decide(history: Sequence[Record]) -> Verdict:
-            # What nobody could settle is not being made any more, until a person settles it.
-            known = [
-                replace(each, alive=each.alive and each.attempt not in context.unwritten)
-                for each in history
-            ]
-            # What this run has lost itself is a doubt of its own.
-            others = [each.key for each in known if in_doubt(each) and each.attempt not in made]
-            vouch = [*vouches, *(Vouch(key, Outcome.LOST) for key in others if context.again)]
-            request = Request(intent.key, intent.doubt, vouch, context.limits.equal)
-            return may_run(known, tool.effect, own, request)
-
-        return context.ledger.begin(intent, decide)
-
-    def _write(self, intent: Record, outcome: str, value: JSON) -> None:
-        try:
-            self.context.ledger.settle(intent.key, outcome, value)
-        except BaseException as error:
-            # Cut off here, it would seem to be running for ever.
-            self.context.unwritten.add(intent.attempt)
-            if not isinstance(error, Exception):
-                raise
+    if repr(args) == repr(execution.call.args):
+        return False
+    before, call = execution.intent, replace(execution.call, args={**args})
+    intent = execution.context.intent_of(execution.state, call)
+    if intent.key == before.key:
+        return False
+    if not isinstance(_ask(execution, intent), Run):
+        raise NotDone("the call was edited, and an equal call was made before or is in doubt")
+    execution.call, execution.intent = call, intent
+    _write(execution.context, before, Outcome.NOT_DONE, None)
+    return True
 
 
-EXECUTION: ContextVar[Execution | None] = ContextVar("selfcorrect_execution", default=None)
+def _begin(execution: "Execution") -> Verdict:
+    """Write the intent if the call may run."""
+    verdict = _ask(execution, execution.intent)
+    execution.has_begun = isinstance(verdict, Run)
+    return verdict
+
+
+def _settle(execution: "Execution", outcome: str, value: JSON = None) -> None:
+    """Write the outcome; where that fails, the run goes on, and an equal call is in doubt."""
+    context = execution.context
+    answer = context.answer() if context.answer and outcome == "done" else None
+    kept = {_ANSWER: answer, "value": value} if answer else value
+    _write(context, execution.intent, outcome, kept)
+
+
+def _ask(execution: "Execution", intent: Record) -> Verdict:
+    context, state = execution.context, execution.state
+    vouches = [Vouch(**each) for each in state["vouch"]]
+    own = context.own_records(state)
+    made = {each.attempt for each in own}
+
+    def decide(history: Sequence[Record]) -> Verdict:
+        # What nobody could settle is not being made any more, until a person settles it.
+        known = [
+            replace(each, alive=each.alive and each.attempt not in context.unwritten)
+            for each in history
+        ]
+        # What this run has lost itself is a doubt of its own.
+        others = [each.key for each in known if in_doubt(each) and each.attempt not in made]
+        vouch = [*vouches, *(Vouch(key, Outcome.LOST) for key in others if context.again)]
+        request = Request(intent.key, intent.doubt, vouch, context.limits.equal)
+        return may_run(known, execution.tool.effect, own, request)
+
+    return context.ledger.begin(intent, decide)
+
+
+def _write(context: RunContext, intent: Record, outcome: str, value: JSON) -> None:
+    try:
+        context.ledger.settle(intent.key, outcome, value)
+    except BaseException as error:
+        # Cut off here, it would seem to be running for ever.
+        context.unwritten.add(intent.attempt)
+        if not isinstance(error, Exception):
+            raise
+
+
+EXECUTION: ContextVar["Execution | None"] = ContextVar("selfcorrect_execution", default=None)
 """The execution in whose course the code runs."""
 
 

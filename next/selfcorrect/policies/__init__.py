@@ -9,12 +9,12 @@ __all__, __getattr__ = load_names(
     __name__,
     {
         "budgets": "AgentBudget Checkpoint Extend Stop",
-        "empty_answers": "EmptyResponseError ExitOnEmpty RetryWithFeedback",
         "hooks": "Hooks",
         "model_errors": "RespondWith Rethrow RetryModel",
         "safety": "SafetyPolicy",
         "terminal": "PolicySource ToolErrorPolicy",
-        "unknown_tools": "AutoCorrect Feedback ImmediateRaise Raise ToolNotFoundPolicy",
+        "unknown_tools": "AutoCorrect EmptyResponseError ExitOnEmpty Feedback ImmediateRaise"
+        " Raise RetryWithFeedback ToolNotFoundPolicy",
     },
 )
 """The public names, by the module that holds them; `__init__.pyi` tells type checkers the same."""

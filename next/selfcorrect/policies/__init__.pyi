@@ -6,11 +6,6 @@ from selfcorrect.policies.budgets import (
     Extend as Extend,
     Stop as Stop,
 )
-from selfcorrect.policies.empty_answers import (
-    EmptyResponseError as EmptyResponseError,
-    ExitOnEmpty as ExitOnEmpty,
-    RetryWithFeedback as RetryWithFeedback,
-)
 from selfcorrect.policies.hooks import Hooks as Hooks
 from selfcorrect.policies.model_errors import (
     RespondWith as RespondWith,
@@ -24,8 +19,11 @@ from selfcorrect.policies.terminal import (
 )
 from selfcorrect.policies.unknown_tools import (
     AutoCorrect as AutoCorrect,
+    EmptyResponseError as EmptyResponseError,
+    ExitOnEmpty as ExitOnEmpty,
     Feedback as Feedback,
     ImmediateRaise as ImmediateRaise,
     Raise as Raise,
+    RetryWithFeedback as RetryWithFeedback,
     ToolNotFoundPolicy as ToolNotFoundPolicy,
 )

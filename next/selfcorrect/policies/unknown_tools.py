@@ -1,4 +1,4 @@
-"""What happens when a model calls a tool that does not exist."""
+"""What happens when a model calls a tool that does not exist, or answers nothing at all."""
 
 from __future__ import annotations
 
@@ -6,12 +6,81 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import count
-from typing import Protocol
+from typing import Protocol, Self
 
-from selfcorrect.errors import ToolNotFoundError
+from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
 from selfcorrect.model import frozen
 from selfcorrect.names import letters, same_words, words
 from selfcorrect.text import quote
+
+FEEDBACK = "Your answer was empty. Call a tool, or answer in words."
+
+
+class EmptyResponseError(CorrectionFailed):
+    """A model answered nothing, too often in a row."""
+
+
+class EmptyAnswerPolicy(Protocol):
+    """Decides about empty answers."""
+
+    def fresh(self) -> EmptyAnswerPolicy:
+        """Return the policy of one run: itself, unless it counts."""
+        return self
+
+    def handle(self) -> str | None:
+        """Return what the model reads after an empty answer; None ends the run with that answer.
+
+        Raises:
+            EmptyResponseError: To end the run.
+        """
+        ...
+
+    def on_answer(self) -> None:
+        """Take note of an answer that is not empty."""
+
+
+@dataclass
+class InARow:
+    """Counts what happens in a row."""
+
+    _row: Iterator[int] = field(
+        default_factory=lambda: count(1), init=False, repr=False, compare=False
+    )
+
+    def fresh(self) -> Self:
+        return replace(self)
+
+    def end_row(self) -> None:
+        """Take note of something else."""
+        self._row = count(1)
+
+
+@dataclass
+class RetryWithFeedback(InARow):
+    """Asks the model again, up to `max_retries` times in a row.
+
+    Attributes:
+        max_retries: How many empty answers in a row are answered with the feedback.
+        feedback: What the model reads.
+    """
+
+    max_retries: int = 1
+    feedback: str = FEEDBACK
+    on_answer = InARow.end_row
+
+    def handle(self) -> str:
+        times = next(self._row)
+        if times > self.max_retries:
+            raise EmptyResponseError(f"the model answered nothing {times} times in a row")
+        return self.feedback
+
+
+class ExitOnEmpty(EmptyAnswerPolicy):
+    """Ends the run with the empty answer."""
+
+    def handle(self) -> None:
+        return None
+
 
 MAX_NAME = 128
 """Characters of a name in a message: no provider takes a tool with a longer one."""
@@ -57,7 +126,7 @@ class ToolNotFoundPolicy(Protocol):
 
 
 @dataclass
-class AutoCorrect:
+class AutoCorrect(InARow):
     """Tells the model which tools it may have meant, up to `max_retries` times in a row.
 
     Attributes:
@@ -69,21 +138,13 @@ class AutoCorrect:
     max_retries: int = 3
     min_token_length: int = 3
     min_token_similarity: float = 0.25
-    _misses: Iterator[int] = field(
-        default_factory=lambda: count(1), init=False, repr=False, compare=False
-    )
-
-    def fresh(self) -> AutoCorrect:
-        return replace(self)
+    on_tool_found = InARow.end_row
 
     def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
-        if next(self._misses) > self.max_retries:
+        if next(self._row) > self.max_retries:
             return Raise(ToolNotFoundError(requested, available))
         found = self._suggest(requested[:MAX_NAME], available)
         return Feedback(_write_message(requested, found, available), tuple(found))
-
-    def on_tool_found(self) -> None:
-        self._misses = count(1)
 
     def _suggest(self, requested: str, available: Sequence[str]) -> list[str]:
         equal = [name for name in available if same_words(requested, name)]

@@ -135,8 +135,7 @@ class ToolSpec:
     @classmethod
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
         """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
-        from selfcorrect.tools.function import bind_with, call_with
-        from selfcorrect.tools.own_schema import OwnSchema
+        from selfcorrect.tools.function import OwnSchema, bind_with, call_with
 
         found, own, bind = tool.tool_call_schema, None, None
         if not isinstance(found, dict):
