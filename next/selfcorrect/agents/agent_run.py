@@ -8,12 +8,12 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.tools import BaseTool
 from langgraph.types import interrupt
 
-from selfcorrect.agents.ending import Objection, is_word_of_user
+from selfcorrect.agents.ending import Objection, list_turns
 from selfcorrect.errors import GraphSetupError, LimitReachedError
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.budgets import AgentBudget, Checkpoint, Extend, LimitDecision, Stop
@@ -87,7 +87,7 @@ class Account:
         said = sum(usage["total_tokens"] for usage in usages if usage)
         self.spent["tokens"] += said or count_tokens_approximately([*asked, *answer])
 
-    def check_calls(self, calls: Sequence[ToolCall], messages: Sequence[BaseMessage]) -> None:
+    def check_calls(self, calls: Sequence[ToolCall], messages: Sequence[AnyMessage]) -> None:
         """Let the calls of a turn run.
 
         Args:
@@ -103,7 +103,8 @@ class Account:
             size = len(json.dumps(call["args"], ensure_ascii=False, default=str).encode())
             of = f"the arguments of {quote(call['name'])} have "
             self._check("argument_bytes", size, size, of)
-        before = [*_called(messages)]
+        turns = reversed([*list_turns(messages)])
+        before = [name for made, *_ in turns for name, _ in made]
         for call in calls:
             before.append(call["name"])
             row = sum(1 for _ in takewhile(lambda name: name == before[-1], reversed(before)))
@@ -171,17 +172,6 @@ def decision_of(answer: Any) -> LimitDecision:
         return Extend(**limits) if isinstance(limits, Mapping) else Stop()
     except (GraphSetupError, TypeError):
         return Extend()
-
-
-def _called(messages: Sequence[BaseMessage]) -> list[str]:
-    """Return the tools that were called since the user's last word, the last one last."""
-    names: list[str] = []
-    for each in messages:
-        if is_word_of_user(each):
-            names = []
-        elif isinstance(each, AIMessage):
-            names += [call["name"] for call in each.tool_calls]
-    return names
 
 
 RUN = "selfcorrect_run"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
@@ -119,8 +120,8 @@ def _terminal_detail(messages: Sequence[AnyMessage], *, is_running: bool) -> str
 
 def count_failures(messages: Sequence[AnyMessage]) -> int:
     """Return how many turns the thread ends with whose calls have all failed."""
-    turns = islice(_list_turns(messages), MOST_FAILURES)
-    return sum(1 for _ in takewhile(lambda turn: turn[1], turns))
+    turns = islice(list_turns(messages), MOST_FAILURES)
+    return sum(1 for _ in takewhile(lambda turn: turn[-1], turns))
 
 
 def count_repeats(messages: Sequence[AnyMessage]) -> int:
@@ -129,7 +130,7 @@ def count_repeats(messages: Sequence[AnyMessage]) -> int:
     A few turns that follow each other again and again count like one turn that is repeated. A
     word of the user's ends the row; words of middleware do not. Too few to matter are 0.
     """
-    turns = list(islice(_list_turns(messages), _LONGEST_ROUND * (MOST_REPEATS + 3)))
+    turns = list(islice(list_turns(messages), _LONGEST_ROUND * (MOST_REPEATS + 3)))
     if len(turns) < MOST_REPEATS:
         return 0
     return max(_count_rounds(turns, length) for length in range(1, _LONGEST_ROUND + 1))
@@ -145,10 +146,10 @@ def _count_rounds(turns: Sequence[object], length: int) -> int:
 _LONGEST_ROUND = 4
 
 
-def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[tuple[object, bool]]:
+def list_turns(messages: Sequence[AnyMessage]) -> Iterator[tuple[list[Any], list[Any], bool]]:
     """Yield the turns with calls since the user's last word, the last one first.
 
-    Each comes as its calls and answers, and whether all of them have failed.
+    Each comes as its calls, its answers, and whether all of them have failed.
     """
     answers: list[ToolMessage] = []
     for message in reversed(messages):
@@ -159,8 +160,7 @@ def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[tuple[object, bool]]
                 return
             calls = [(each["name"], each["args"]) for each in message.tool_calls]
             said = sorted(((each.name, str(each.text)) for each in answers), key=repr)
-            has_failed = all(each.status == "error" for each in answers)
-            yield (calls, said), has_failed
+            yield calls, said, all(each.status == "error" for each in answers)
             answers = []
         elif SOURCE not in message.additional_kwargs:
             return

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 from uuid import UUID
 
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
-from langchain.agents.structured_output import AutoStrategy, ToolStrategy
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.tool import ToolCallChunk
@@ -18,8 +17,7 @@ from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.tools import BaseTool
 from langchain_core.tracers.context import register_configure_hook
 
-from selfcorrect.agents.agent_run import Account, AgentRun
-from selfcorrect.agents.thread import valid_thread
+from selfcorrect.agents.agent_run import Account
 from selfcorrect.agents.turn import TOOL_CHOICE, stop_reason
 from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError
@@ -203,27 +201,6 @@ def _malformed(name: str, text: str, call_id: str | None, why: str) -> InvalidTo
 
 Ask: TypeAlias = Callable[[ModelRequest[Any]], Any]
 """Asks the model; in async code it gives an awaitable."""
-
-
-def prepare(
-    request: ModelRequest[Any], renewed: Sequence[AIMessage], run: AgentRun
-) -> ModelRequest[Any]:
-    """Return the request with a valid thread; take note of what the model is offered.
-
-    Args:
-        request: The request.
-        renewed: Messages that take the place of those with their ids.
-        run: The run of the agent.
-    """
-    structured = request.response_format
-    if isinstance(structured, AutoStrategy):
-        structured = ToolStrategy(structured.schema)
-    run.structured = tuple(each.name for each in getattr(structured, "schema_specs", ()))
-    messages = request.messages
-    if renewed:
-        by_id = {each.id: each for each in renewed}
-        messages = [by_id.get(each.id, each) for each in messages]
-    return request.override(messages=valid_thread(messages))
 
 
 async def ask_model(

@@ -32,7 +32,7 @@ from selfcorrect.nodes.execution import EXECUTION, change
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop
 from selfcorrect.tools.run import plain
-from selfcorrect.tools.spec import ToolOptions, ToolSpec, metadata_of
+from selfcorrect.tools.spec import ToolSpec
 
 
 class Listener:
@@ -101,10 +101,6 @@ def _listening(kind: type[BaseTool]) -> type[BaseTool]:
     body |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
     made: type[BaseTool] = metaclass(kind.__name__, (kind,), body)
     return made
-
-
-_DECLARED = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
-"""What a function's dict `metadata` may say of its tool."""
 
 
 @dataclass(eq=False, slots=True)
@@ -279,7 +275,7 @@ _SERIALIZER = JsonPlusSerializer()
 def spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     """Return a tool as the loop takes it: its schema as the model saw it, run by LangChain."""
     copy = copy_tool(tool)
-    spec = ToolSpec.from_langchain(tool, **_declared(tool))
+    spec = ToolSpec.from_langchain(tool)
     # LangChain would answer with a message that does not show whether the tool ran.
     check = spec.bind or dict
 
@@ -309,10 +305,3 @@ def _current() -> Iterator[ToolRun]:
         if gravest is error or gravest is None:
             raise
         raise gravest from error
-
-
-def _declared(tool: BaseTool) -> ToolOptions:
-    """Return what the function behind a tool declares, with the tool's own metadata over it."""
-    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
-    said = {**metadata_of(function), **metadata_of(tool)}
-    return cast("ToolOptions", {key: said[key] for key in _DECLARED if key in said})

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 from unicodedata import normalize
 from uuid import uuid4
@@ -14,6 +13,7 @@ from selfcorrect.agents.ending import is_word_of_user
 from selfcorrect.agents.history import stop_reason_of
 from selfcorrect.agents.thread import ACCOUNT, last_request, last_turn
 from selfcorrect.context import RunContext
+from selfcorrect.effects.equal import digest
 from selfcorrect.model import JSON, Call, JsonDict
 from selfcorrect.names import letters, words
 from selfcorrect.nodes.plan import is_forbidden
@@ -29,7 +29,6 @@ TOOL_CHOICE = "tool_choice"
 UNREAD = "selfcorrect_unread"
 """Where a turn names its calls that are shown without their arguments: they could not be read."""
 _OPENERS = re.compile(r"[{<(\[]")
-_SEPARATORS = re.compile(r"[\W_]+")
 
 
 class Start(TypedDict):
@@ -53,7 +52,7 @@ def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
     text = turn.text
     if _OPENERS.search(text) is None:
         return False
-    squeezed = _SEPARATORS.sub("", normalize("NFKC", text).casefold())
+    squeezed = _APART.sub("", _fold(text))
     return any(letters(name).casefold() in squeezed for name in names)
 
 
@@ -233,8 +232,8 @@ def with_readable_calls(message: AIMessage) -> Readable:
         call_id = call["id"] or ""
         if not call_id or call_id in calls:
             # The same when a node runs again from its top.
-            place = f"{message.id or uuid4()} {index}".encode("utf-8", "replace")
-            call_id = call["id"] = f"call_{sha256(place).hexdigest()[:12]}"
+            place = digest(message.id or uuid4().hex, index)
+            call_id = call["id"] = f"call_{place[:12]}"
         calls[call_id] = call
         if text is not None:
             call["args"] = {}
@@ -246,8 +245,8 @@ def with_readable_calls(message: AIMessage) -> Readable:
 _NO_OWNER = "(a piece of this turn belongs to no call)"
 
 
-def with_made_calls(messages: Sequence[AnyMessage]) -> list[AIMessage]:
-    """Return the last turn with its calls as they were made, if they differ from those it shows."""
+def with_made_calls(messages: Sequence[AnyMessage]) -> AIMessage | None:
+    """Return the last turn with its calls as they were made; None if it shows them so."""
     turn, behind = last_turn(messages)
     accounts = {
         each.tool_call_id: each.additional_kwargs.get(ACCOUNT, {})
@@ -255,12 +254,12 @@ def with_made_calls(messages: Sequence[AnyMessage]) -> list[AIMessage]:
         if isinstance(each, ToolMessage)
     }
     if turn is None or not any("made" in each for each in accounts.values()):
-        return []
+        return None
     calls = calls_of(turn)
     for call in calls:
         call.update(accounts.get(call["id"] or "", {}).get("made", {}))
     changed = with_calls(turn, calls)
-    return [] if changed is turn else [changed]
+    return None if changed is turn else changed
 
 
 def beside_calls(turn: AIMessage | None, messages: Sequence[AnyMessage]) -> JsonDict:

@@ -7,14 +7,13 @@ others are asked one by one.
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from hashlib import sha256
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
 from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Record, Refuse, Run, Verdict
-from selfcorrect.effects.equal import canonical
+from selfcorrect.effects.equal import digest
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import AnsweredError, RemoteError
@@ -281,22 +280,18 @@ async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
     """Take the question for this answer: of two that come at once, one counts."""
     if context.task is None:
         return
-    digest = _hash(canonical(answer))
-    key = _hash(f"answer {context.task}")
-    about = f"{digest} {bound(question['question'], 200)}"
+    said = digest(answer)
+    key = digest("answer", context.task)
+    about = f"{said} {bound(question['question'], 200)}"
     record = Record(key, key, "a person's answer", about=about, thread=context.thread or "")
 
     def decide(known: Sequence[Record]) -> Verdict:
-        is_other = any(not each.about.startswith(digest) for each in known)
+        is_other = any(not each.about.startswith(said) for each in known)
         return Refuse("repeated_failure") if is_other else Run()
 
     if isinstance(await context.use_ledger(context.ledger.begin, record, decide), Refuse):
         raise AnsweredError(f"the question {question['id']} was answered already")
     await context.use_ledger(context.ledger.settle, key, Outcome.DONE)
-
-
-def _hash(text: str) -> str:
-    return sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _stays(call: Call, answer: Changed) -> bool:

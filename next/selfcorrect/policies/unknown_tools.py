@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import count
@@ -147,27 +147,27 @@ class AutoCorrect(InARow):
         return Feedback(_write_message(requested, found, available), tuple(found))
 
     def _suggest(self, requested: str, available: Sequence[str]) -> list[str]:
-        equal = [name for name in available if same_words(requested, name)]
-        return equal or self._find_alike(requested, available) or _find_near(requested, available)
-
-    def _find_alike(self, requested: str, available: Sequence[str]) -> list[str]:
-        """Return the tools that share words with the name: the best, or the best three."""
+        """Return the same name, else those that share words with it, else those spelled alike."""
+        if equal := [name for name in available if same_words(requested, name)]:
+            return equal
         scored = [(self._likeness(requested, name), name) for name in available]
-        kept = [each for each in scored if each[0] >= self.min_token_similarity]
-        kept.sort(key=lambda each: -each[0])
-        if len(kept) > 1 and kept[0][0] >= 2 * kept[1][0]:
-            kept = kept[:1]
-        return [name for _, name in kept[:MAX_SUGGESTIONS]]
+        alike = [each for each in scored if each[0] >= self.min_token_similarity]
+        alike.sort(key=lambda each: -each[0])
+        if len(alike) > 1 and alike[0][0] >= 2 * alike[1][0]:
+            alike = alike[:1]
+        # A name without a letter is like no other.
+        names = {key: name for name in available if (key := _key(name))}
+        near = [] if alike else get_close_matches(_key(requested), names, MAX_SUGGESTIONS, NEAR)
+        return [name for _, name in alike[:MAX_SUGGESTIONS]] or [names[key] for key in near]
 
     def _likeness(self, one: str, other: str) -> float:
-        mine, yours = self._tokens(one), self._tokens(other)
+        mine, yours = (
+            {each for each in words(name) if len(each) >= self.min_token_length}
+            for name in (one, other)
+        )
         shared = len(mine & yours) / max(1, len(mine | yours))
         contained = bool(one and other) and (one in other or other in one)
         return min(1.0, shared + CONTAINMENT * contained)
-
-    def _tokens(self, name: str) -> set[str]:
-        parts = words(name)
-        return {each for each in parts if len(each) >= self.min_token_length}
 
 
 class ImmediateRaise(ToolNotFoundPolicy):
@@ -175,14 +175,6 @@ class ImmediateRaise(ToolNotFoundPolicy):
 
     def handle(self, requested: str, available: Sequence[str]) -> Raise:
         return Raise(ToolNotFoundError(requested, available))
-
-
-def _find_near(requested: str, available: Iterable[str]) -> list[str]:
-    """Return the tools whose names are spelled nearly alike, the nearest first."""
-    # A name without a letter is like no other.
-    names = {key: name for name in available if (key := _key(name))}
-    close = get_close_matches(_key(requested), names, MAX_SUGGESTIONS, NEAR)
-    return [names[key] for key in close]
 
 
 def _key(name: str) -> str:
