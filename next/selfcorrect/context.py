@@ -22,7 +22,6 @@ from selfcorrect.handlers import (
     InvalidArgs,
     OnError,
 )
-from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import (
     JSON,
@@ -37,9 +36,7 @@ from selfcorrect.model import (
     name_place,
 )
 from selfcorrect.models.port import Spending
-from selfcorrect.policies.hooks import Hooks
-from selfcorrect.policies.safety import SafetyPolicy
-from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
+from selfcorrect.policies.run import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, tools_named
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.state import CorrectionState
@@ -127,17 +124,17 @@ class RunContext:
 
     tools: Mapping[str, ToolSpec]
     map: StrategyMap
-    limits: Limits = field(default_factory=Limits)
-    safety: SafetyPolicy = field(default_factory=SafetyPolicy)
-    terminal: ToolErrorPolicy | PolicySource = field(default_factory=ToolErrorPolicy)
-    ledger: Ledger = field(default_factory=MemoryLedger)
-    model: Any = None
-    on_error: OnError | Mapping[str, OnError] | None = None
-    on_model_error: Callable[[Exception], Any] | None = None
-    raises: bool = False
-    hooks: Hooks | None = None
-    tool_words: str = "show"
-    clock: Clock = field(default_factory=SystemTime)
+    limits: Limits
+    safety: SafetyPolicy
+    terminal: ToolErrorPolicy | PolicySource
+    ledger: Ledger
+    model: Any
+    on_error: OnError | Mapping[str, OnError] | None
+    on_model_error: Callable[[Exception], Any] | None
+    raises: bool
+    hooks: Hooks | None
+    tool_words: str
+    clock: Clock
     live: dict[str, Live] = field(default_factory=dict)
     unwritten: set[str] = field(default_factory=set)
     is_async: bool = False

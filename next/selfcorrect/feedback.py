@@ -11,7 +11,7 @@ from itertools import islice
 
 from selfcorrect.effects.effect import acts
 from selfcorrect.lazy import load_table
-from selfcorrect.model import JSON, OWN, Finding, JsonObject, name_place
+from selfcorrect.model import JSON, Finding, JsonObject, is_own, name_place
 from selfcorrect.nodes.plan import is_forbidden
 from selfcorrect.pointer import find, keys_of
 from selfcorrect.schema.findings import describe, must
@@ -40,7 +40,7 @@ def text_for_model(
         words: `hide` leaves out what the tool said.
     """
     reason, findings = stop["reason"], state["findings"]
-    of_tool = [each for each in findings if not _is_own(each)][:3]
+    of_tool = [each for each in findings if not is_own(each)][:3]
     # What a strategy or a person says stands as it was said.
     tried, place = map(_capital, _tried(state)), tool.slot if tool else Slot({})
     problems = map(_capital, _problems(findings, place, state["current"].get("args")))
@@ -60,14 +60,10 @@ def text_for_model(
     return release(" ".join(filter(None, [before, *quoted, closing])), MAX_TEXT)
 
 
-def _is_own(finding: Finding) -> bool:
-    return not OWN.isdisjoint(finding["types"])
-
-
 def _problems(findings: Sequence[Finding], place: Slot, args: JSON) -> Iterator[str]:
     """Say what is wrong, and what is allowed."""
     for each in findings:
-        if not _is_own(each):
+        if not is_own(each):
             yield from _tool_problem(each)
             continue
         wanted, text = _wanted(each, place, args), bound(each["text"], 600)
@@ -137,7 +133,7 @@ def _tried(state: JsonObject) -> Iterator[str]:
     if state["changes"]:
         yield f"this was changed: {_changes(state['changes'])}"
     shown: set[str] = set()
-    own = {path for each in state["findings"] if _is_own(each) for path in each["paths"]}
+    own = {path for each in state["findings"] if is_own(each) for path in each["paths"]}
     for each in state["tried"]:
         text = _reading(each) if each["path"] in own else ""
         if text and text not in shown and len(shown) < 3:
@@ -175,7 +171,7 @@ def _closing(reason: str, state: JsonObject, *, is_shown: bool, is_declared: boo
         return reason
     if _is_question(reason, state):
         return "question"
-    for each in filter(_is_own, findings):
+    for each in filter(is_own, findings):
         key = each["code"] if each["code"] in _CLOSING else each["types"][0]
         return key or ""
     if not findings:

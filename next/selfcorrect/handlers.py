@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from selfcorrect.errors import EscalationError
 from selfcorrect.model import (
     JSON,
     Call,
@@ -72,8 +71,6 @@ class ExecutionError:
     cause: BaseException | None
 
 
-ToolError = InvalidArgs | DeserializationError | ExecutionError | EscalationError
-"""The whole family: what handlers get, and what a caller gets who wants exceptions."""
 ToolFault = InvalidArgs | DeserializationError | ExecutionError
 Decision = Repair | Callable[[Any], Any] | None
 """A repair, or a function of the error that returns one, or None where it does not decide."""

@@ -62,11 +62,8 @@ def names_secret(keys: Iterable[object]) -> bool:
     return any(_KEY.search(str(key)) for key in keys)
 
 
-_KEY = re.compile(
-    r"(?i)(?:\b|_|(?<=[a-z])(?=[A-Z]))(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?"
-    r"|(?:api|access|private)[_-]?key|authorization)(?:\b|_|s\b)"
-)
 _TABLE = load_table("redaction.toml")
+_KEY = re.compile("".join(_TABLE["keys"]))
 _LIKELY = (
     rf"\b(?:{'|'.join(_TABLE['prefixes'])})[-_](?:[\w-]|\\+u\w{{4}}){{16,}}",
     *_TABLE["likely"],
@@ -74,22 +71,7 @@ _LIKELY = (
 """Keys by their form, where a digit or a change of case shows that they are no words."""
 _CERTAIN = _TABLE["certain"]
 """Keys by their form alone, and secrets by where they stand; a group is the secret itself."""
-_CHOSEN = r"pass(?:wor[dt]|wd|phrase|code)?|pwd|kennwort|contrase(?:\pL|\\+u00f1)a|senha"
-_ISSUED = (
-    r"token|secret|credentials?|signature|\bsig|(?:connect\.|php)?sess(?:ion)?[_-]?(?:id|key)"
-    r"|(?:api|access|private|account|auth|sign(?:ing)?|encryption|master|shared|storage)[ _-]?key"
-)
-_HEADER = r"(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token)|dd-api-key"
-_SPACE = r"(?:\s|\\+[nrt])*"
-"""Space as it stands, or as JSON escapes it."""
-_NAMED = (
-    rf"(?i)(?P<dash>(?:\A|[\s\"'(])--?[\w-]*)?"
-    rf"(?:(?P<header>\b(?:{_HEADER}))|(?P<chosen>{_CHOSEN})|(?:{_ISSUED}))"
-    r"""\\*(?:["'`\]]|&quot;)?"""
-    rf"""(?P<sign>{_SPACE},{_SPACE}\\*["']value\\*["']{_SPACE}:{_SPACE}"""
-    rf"""|{_SPACE}(?:=>|:=|[:=]|%3D){_SPACE}|>|\s*,\s*|\s+(?:is|was|by)\s*:?\s+|\s+)"""
-    r"""(?P<quote>\\*(?:["'`]|&quot;))?"""
-)
+_NAMED = "".join(_TABLE["named"])
 """A name that announces a secret, up to where its value begins."""
 
 

@@ -1,7 +1,7 @@
 """Puts the parts of a graph together: options in, a `Loop` out, mistakes raised early."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -20,9 +20,13 @@ from selfcorrect.nodes.execute import execute, unfit
 from selfcorrect.nodes.plan import plan
 from selfcorrect.nodes.retry import retry
 from selfcorrect.nodes.validate import validate
-from selfcorrect.policies.hooks import Hooks
-from selfcorrect.policies.safety import DEFAULT_CLASSES, SafetyPolicy
-from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
+from selfcorrect.policies.run import (
+    DEFAULT_CLASSES,
+    Hooks,
+    PolicySource,
+    SafetyPolicy,
+    ToolErrorPolicy,
+)
 from selfcorrect.protocols import Clock, Ledger, Node
 from selfcorrect.routing import Table, build_table, edge_name
 from selfcorrect.state import STATE_KEYS, CorrectionState, Update
@@ -118,8 +122,8 @@ class Loop:
     table: Table
     nodes: Mapping[str, Node]
     context: RunContext
-    state: type[CorrectionState] = CorrectionState
-    own_keys: Mapping[str, Any] = field(default_factory=dict)
+    state: type[CorrectionState]
+    own_keys: Mapping[str, Any]
 
     @cached_property
     def reducers(self) -> dict[str, Callable[[Any, Any], Any]]:

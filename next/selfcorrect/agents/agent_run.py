@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import takewhile
 from time import monotonic
 from typing import Any
@@ -16,9 +16,15 @@ from langgraph.types import interrupt
 from selfcorrect.agents.ending import Objection, list_turns
 from selfcorrect.errors import GraphSetupError, LimitReachedError
 from selfcorrect.model import JsonDict
-from selfcorrect.policies.budgets import AgentBudget, Checkpoint, Extend, LimitDecision, Stop
-from selfcorrect.policies.hooks import Hooks
-from selfcorrect.policies.unknown_tools import EmptyAnswerPolicy, ToolNotFoundPolicy
+from selfcorrect.policies.agent import (
+    Checkpoint,
+    EmptyAnswerPolicy,
+    Extend,
+    LimitDecision,
+    Stop,
+    ToolNotFoundPolicy,
+)
+from selfcorrect.policies.run import Hooks
 from selfcorrect.text import quote
 
 SPENT = "selfcorrect_spent"
@@ -145,20 +151,6 @@ class Account:
         now = monotonic()
         self.spent["seconds"] += now - self.mark
         self.mark = now
-
-
-def open_account(
-    budget: AgentBudget,
-    on_limit: Callable[[JsonDict], LimitDecision] | None,
-    hooks: Hooks | None,
-    kept: Any,
-) -> Account:
-    """Return the account of a run; `kept` is what `Account.state` returned before, or None."""
-    account = Account(asdict(budget), on_limit, hooks)
-    if kept is not None:
-        account.bounds, account.told = {**kept["bounds"]}, [*kept["told"]]
-        account.spent |= kept["spent"]
-    return account
 
 
 def decision_of(answer: Any) -> LimitDecision:

@@ -189,7 +189,11 @@ async def _try(rung: Rung, round_: Round) -> Round:
     """Ask one strategy, and take its answer into the round."""
     state, context = rung.state, rung.context
     said, spending = state["given"], context.spending(round_.counts)
-    tool = context.tools.get(round_.call.name)
+    tool, error = context.tools.get(round_.call.name), None
+    if state["source"] == "tool":
+        # After a resume only its text is known.
+        errors = context.live_part(state["run"]).errors
+        error = errors[-1] if errors else RemoteError(state["findings"][0]["text"])
     given = RepairContext(
         schema=tool.parameters if tool else {},
         tools=context.tools,
@@ -202,7 +206,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         attempts=len(state["attempts"]),
         model=ModelPort(context.model, spending) if context.model is not None else None,
         spending=spending,
-        error=_error(state, context),
+        error=error,
         reader=context.read,
         must_call=choice_of(said) not in ("", "auto", "none"),
     )
@@ -223,14 +227,6 @@ async def _try(rung: Rung, round_: Round) -> Round:
         # The same holds for an answer that cannot be read.
         why = f"its answer is unusable: {type(error).__name__}: {text_of(error)}"
         return note(paid, rung, "gave_up", why)
-
-
-def _error(state: CorrectionState, context: RunContext) -> BaseException | None:
-    """Return what the tool raised, if it did; after a resume only its text is known."""
-    if state["source"] != "tool":
-        return None
-    errors = context.live_part(state["run"]).errors
-    return errors[-1] if errors else RemoteError(state["findings"][0]["text"])
 
 
 def teach(state: CorrectionState, made: Call, context: RunContext) -> None:

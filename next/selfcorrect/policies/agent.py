@@ -1,17 +1,80 @@
-"""What happens when a model calls a tool that does not exist, or answers nothing at all."""
+"""What a deployment decides of an agent: its bounds, and what happens when its model fails it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from itertools import count
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, TypeAlias
 
-from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
+from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, unknown_name
 from selfcorrect.model import frozen
 from selfcorrect.names import letters, same_words, words
 from selfcorrect.text import quote
+
+
+@frozen
+class AgentBudget:
+    """Bounds of one run of an agent; None is no bound.
+
+    Attributes:
+        turns: How often the model is asked.
+        tool_calls: Calls of tools.
+        seconds: Time, without what a person takes to answer.
+        tokens: Tokens of the model, as far as it says so.
+        same_tool: Calls of one tool in a row.
+        argument_bytes: Bytes of one call's arguments, as JSON.
+
+    Raises:
+        GraphSetupError: If a bound is not a positive number.
+    """
+
+    turns: int | None = 8
+    tool_calls: int | None = 32
+    seconds: float | None = 300.0
+    tokens: int | None = None
+    same_tool: int | None = None
+    argument_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            bound: Any = getattr(self, each.name)
+            if bound is not None and not (isinstance(bound, int | float) and bound > 0):
+                raise GraphSetupError(f"`{each.name}` must be a positive number: {bound!r}")
+
+
+BOUNDS = tuple(each.name for each in fields(AgentBudget))
+
+
+@frozen
+class Stop:
+    """End the run with its report; this is what happens without a handler."""
+
+
+@frozen
+class Checkpoint:
+    """Interrupt the run: it goes on where it stopped with `{"action": "extend", "limits": {…}}`."""
+
+
+class Extend:
+    """Go on with larger bounds: `Extend(turns=20)`.
+
+    Raises:
+        GraphSetupError: If a budget has no such bound, or it is not a positive number.
+    """
+
+    def __init__(self, **bounds: float) -> None:
+        for name in bounds:
+            if name not in BOUNDS:
+                raise GraphSetupError(unknown_name("bound", name, BOUNDS))
+        given: dict[str, Any] = {**bounds}
+        AgentBudget(**given)  # refuses what is no bound
+        self.bounds = bounds
+
+
+LimitDecision: TypeAlias = Stop | Extend | Checkpoint
+
 
 FEEDBACK = "Your answer was empty. Call a tool, or answer in words."
 
@@ -202,3 +265,55 @@ def _list_names(names: Sequence[str]) -> str:
         texts.append(text)
     more = len(names) - len(texts)
     return ", ".join(texts) + (f", and {more} more" if more else "")
+
+
+MOST_WAIT = 30.0
+"""Seconds of the longest wait before a model is asked again."""
+
+
+@frozen
+class Rethrow:
+    """Raise the error as it is; this is what happens without a handler."""
+
+
+@frozen
+class RespondWith:
+    """Take a value in place of the model's answer.
+
+    Attributes:
+        value: A message of LangChain, or the text of one.
+    """
+
+    value: Any
+
+
+@frozen
+class RetryModel:
+    """Ask the model again, after a wait that doubles each time.
+
+    Attributes:
+        max_attempts: Calls in all, the first one included.
+        initial_backoff: Seconds before the second one.
+
+    Raises:
+        GraphSetupError: If there would be no attempt, or no time to wait.
+    """
+
+    max_attempts: int = 3
+    initial_backoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_attempts, int) or self.max_attempts < 1:
+            raise GraphSetupError(
+                f"`max_attempts` must be an integer of at least 1: {self.max_attempts!r}"
+            )
+        if not 0 <= self.initial_backoff < float("inf"):
+            raise GraphSetupError(f"`initial_backoff` must be at least 0: {self.initial_backoff!r}")
+
+    def wait(self, attempt: int) -> float:
+        """Return the seconds behind an attempt, from 1."""
+        return float(min(MOST_WAIT, self.initial_backoff * 2 ** min(attempt - 1, 16)))
+
+
+ModelErrorHandler: TypeAlias = Callable[[Exception], Rethrow | RespondWith | RetryModel]
+"""Decides about each failure of a model; it may decide otherwise about the next one."""
