@@ -38,7 +38,6 @@ from selfcorrect.model import (
 from selfcorrect.models.port import Spending
 from selfcorrect.policies.run import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, tools_named
-from selfcorrect.reading.text_call import TextCall
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map.registry import BoundStrategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap
@@ -47,13 +46,12 @@ from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen, NoCall, Unreadable
+    from selfcorrect.reading.text_call import TextCall
 
 P = ParamSpec("P")
 T = TypeVar("T")
 MAX_LIVE_RUNS = 1_000
 MAX_TEXTS = 8
-
-
 LOG = logging.getLogger("selfcorrect")
 
 
@@ -197,7 +195,7 @@ class RunContext:
         """Say whether a name is a tool's, whatever its case and separators."""
         return name in self.tools or bool(tools_named(name, self.tools))
 
-    def may_act(self, calls: Iterable[TextCall]) -> bool:
+    def may_act(self, calls: "Iterable[TextCall]") -> bool:
         """Say whether one of these calls means a tool that acts, or one that nobody knows."""
         found = [tools_named(call.name, self.tools) for call in calls]
         return not all(found) or any(tool.acts for tools in found for tool in tools)

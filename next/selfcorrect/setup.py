@@ -15,11 +15,8 @@ from selfcorrect.handlers import OnError
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JsonObject, Safety
-from selfcorrect.nodes.diagnose import diagnose
 from selfcorrect.nodes.execute import execute, unfit
 from selfcorrect.nodes.plan import plan
-from selfcorrect.nodes.retry import retry
-from selfcorrect.nodes.validate import validate
 from selfcorrect.policies.run import (
     DEFAULT_CLASSES,
     Hooks,
@@ -48,11 +45,11 @@ def _late(name: str) -> Node:
 SLOTS: Mapping[str, tuple[str, Node]] = {
     "planner": ("plan", plan),
     "executor": ("execute", execute),
-    "diagnoser": ("diagnose", diagnose),
+    "diagnoser": ("diagnose", _late("diagnose")),
     "selector": ("select_strategy", _late("select_strategy")),
     "repairer": ("repair", _late("repair")),
-    "validator": ("validate", validate),
-    "retrier": ("retry", retry),
+    "validator": ("validate", _late("validate")),
+    "retrier": ("retry", _late("retry")),
     "reporter": ("report_failure", _late("report_failure")),
 }
 """The built-in nodes, by the option that takes their place."""

@@ -16,7 +16,7 @@ from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import NotDone, ToolReportedError
 from selfcorrect.model import JSON
-from selfcorrect.nodes.execution import unpack
+from selfcorrect.nodes.execute import unpack
 from selfcorrect.text import quote
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain

@@ -28,7 +28,7 @@ from selfcorrect.errors import (
 )
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.execution import EXECUTION, change
+from selfcorrect.nodes.execute import EXECUTION, change
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop
 from selfcorrect.tools.run import plain
