@@ -8,12 +8,12 @@ from time import monotonic
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.tools import BaseTool
 from langgraph.types import interrupt
 
-from selfcorrect.agents.ending import Objection, list_turns
+from selfcorrect.agents.ending import Objection, Thread, list_turns
 from selfcorrect.errors import GraphSetupError, LimitReachedError
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.agent import (
@@ -93,7 +93,7 @@ class Account:
         said = sum(usage["total_tokens"] for usage in usages if usage)
         self.spent["tokens"] += said or count_tokens_approximately([*asked, *answer])
 
-    def check_calls(self, calls: Sequence[ToolCall], messages: Sequence[AnyMessage]) -> None:
+    def check_calls(self, calls: Sequence[ToolCall], messages: Thread) -> None:
         """Let the calls of a turn run.
 
         Args:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
@@ -10,6 +10,8 @@ from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
 from selfcorrect.text import quote
 
+Thread: TypeAlias = Sequence[AnyMessage]
+"""The messages of an agent, in order."""
 SOURCE = "lc_source"
 """LangChain's key for who wrote a message, where it is no user."""
 _CALLS = ("tool_calls", "tool_use", "function_call", "tool_call")
@@ -51,7 +53,7 @@ BLANK = _object("blank")
 
 
 def may_end(
-    messages: Sequence[AnyMessage],
+    messages: Thread,
     *,
     stop_reason: str | None = None,
     unread: str = "",
@@ -79,7 +81,7 @@ def may_end(
     return None
 
 
-def why_over(messages: Sequence[AnyMessage], *, is_running: bool) -> str | None:
+def why_over(messages: Thread, *, is_running: bool) -> str | None:
     """Return why the model is not asked any more, as the last message of the run, or None.
 
     Args:
@@ -101,13 +103,13 @@ def over_budget(detail: str) -> str:
     return _OVER["budget"].format(detail)
 
 
-def object_to_repeats(messages: Sequence[AnyMessage]) -> Objection | None:
+def object_to_repeats(messages: Thread) -> Objection | None:
     """Return an objection where the model makes the same calls again and again, or None."""
     count = count_repeats(messages)
     return _object("repeated", str(count)) if count >= MOST_REPEATS else None
 
 
-def _terminal_detail(messages: Sequence[AnyMessage], *, is_running: bool) -> str | None:
+def _terminal_detail(messages: Thread, *, is_running: bool) -> str | None:
     """Return the detail of an answer to the last turn that ends the agent, or None."""
     for each in reversed(messages):
         if isinstance(each, AIMessage) or (isinstance(each, HumanMessage) and not is_running):
@@ -118,13 +120,13 @@ def _terminal_detail(messages: Sequence[AnyMessage], *, is_running: bool) -> str
     return None
 
 
-def count_failures(messages: Sequence[AnyMessage]) -> int:
+def count_failures(messages: Thread) -> int:
     """Return how many turns the thread ends with whose calls have all failed."""
     turns = islice(list_turns(messages), MOST_FAILURES)
     return sum(1 for _ in takewhile(lambda turn: turn[-1], turns))
 
 
-def count_repeats(messages: Sequence[AnyMessage]) -> int:
+def count_repeats(messages: Thread) -> int:
     """Return how often the thread ends with the same calls and the same answers.
 
     A few turns that follow each other again and again count like one turn that is repeated. A
@@ -146,7 +148,7 @@ def _count_rounds(turns: Sequence[object], length: int) -> int:
 _LONGEST_ROUND = 4
 
 
-def list_turns(messages: Sequence[AnyMessage]) -> Iterator[tuple[list[Any], list[Any], bool]]:
+def list_turns(messages: Thread) -> Iterator[tuple[list[Any], list[Any], bool]]:
     """Yield the turns with calls since the user's last word, the last one first.
 
     Each comes as its calls, its answers, and whether all of them have failed.

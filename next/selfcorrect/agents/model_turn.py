@@ -17,6 +17,7 @@ from selfcorrect.agents.calls import calls_of, with_calls
 from selfcorrect.agents.ending import (
     BLANK,
     Objection,
+    Thread,
     may_end,
     object_to_repeats,
     over_budget,
@@ -36,6 +37,7 @@ from selfcorrect.agents.turn import (
     TURN,
     UNREAD,
     Start,
+    Starts,
     Turn,
     beside_calls,
     may_hold_call,
@@ -142,10 +144,10 @@ def _show_tools(request: ModelRequest[Any], loop: Loop) -> list[BaseTool | JsonD
 
 def _read(
     response: ModelResponse[Any],
-    messages: Sequence[AnyMessage],
+    messages: Thread,
     run: AgentRun,
     context: RunContext,
-) -> tuple[AIMessage, dict[str, Start], str]:
+) -> tuple[AIMessage, Starts, str]:
     """Return the turn with readable calls, what the loop starts from, and an unread call's tool."""
     turn = next(each for each in response.result if isinstance(each, AIMessage))
     readable, starts = with_readable_calls(turn)
@@ -173,8 +175,8 @@ def _answer(
 
 async def _repair(
     turn: AIMessage,
-    starts: dict[str, Start],
-    messages: Sequence[AnyMessage],
+    starts: Starts,
+    messages: Thread,
     run: AgentRun,
     loop: Loop,
 ) -> tuple[AIMessage, JsonDict]:
@@ -214,7 +216,7 @@ async def _repair(
 
 
 def _unread_answers(
-    turn: AIMessage, starts: dict[str, Start], structured: Sequence[str]
+    turn: AIMessage, starts: Starts, structured: Sequence[str]
 ) -> list[ToolMessage]:
     """Return the answers to malformed calls that no tool answers: those of structured output."""
     answers: list[ToolMessage] = []

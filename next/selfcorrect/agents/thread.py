@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCal
 from langgraph.types import Command
 
 from selfcorrect.agents.calls import LangChainForm, calls_of
-from selfcorrect.agents.ending import SOURCE, is_word_of_user
+from selfcorrect.agents.ending import SOURCE, Thread, is_word_of_user
 from selfcorrect.agents.history import make_valid, pair_units
 from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import reported_error
@@ -22,7 +22,7 @@ from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain
 
 
-def valid_thread(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+def valid_thread(messages: Thread) -> list[AnyMessage]:
     """Return the thread as every provider accepts it; a valid thread comes back unchanged.
 
     See `make_valid`, which takes the messages of any provider.
@@ -30,7 +30,7 @@ def valid_thread(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     return make_valid(messages, LangChainForm()).messages
 
 
-def open_calls(messages: Sequence[AnyMessage]) -> list[ToolCall]:
+def open_calls(messages: Thread) -> list[ToolCall]:
     """Return the calls of the model's last message that have no answer; no others may run."""
     turn, behind = last_turn(messages)
     if turn is None:
@@ -39,13 +39,13 @@ def open_calls(messages: Sequence[AnyMessage]) -> list[ToolCall]:
     return [call for at, call in enumerate(calls_of(turn)) if at not in answers]
 
 
-def find_answers(turn: AIMessage, behind: Sequence[AnyMessage]) -> dict[int, Any]:
+def find_answers(turn: AIMessage, behind: Thread) -> dict[int, Any]:
     """Return the answers to the calls of one turn, by the place of the call in it."""
     steps = pair_units(LangChainForm().split([turn, *behind]))
     return {step.call[1]: behind[step.at - 1] for step in steps if step.call and step.at}
 
 
-def answer_to(call_id: str | None, messages: Sequence[AnyMessage]) -> ToolMessage | None:
+def answer_to(call_id: str | None, messages: Thread) -> ToolMessage | None:
     """Return the answer that a call has already, or None.
 
     Args:
@@ -63,7 +63,7 @@ def answer_to(call_id: str | None, messages: Sequence[AnyMessage]) -> ToolMessag
 
 
 async def with_known_answers(
-    messages: Sequence[AnyMessage], context: RunContext, scope: str | None
+    messages: Thread, context: RunContext, scope: str | None
 ) -> list[AnyMessage]:
     """Return the thread with the answers of calls that are done, but that it does not answer.
 
@@ -158,7 +158,7 @@ def chain_of(errors: Sequence[BaseException]) -> BaseException | None:
     return errors[-1] if errors else None
 
 
-def last_turn(messages: Sequence[AnyMessage]) -> tuple[AIMessage | None, list[AnyMessage]]:
+def last_turn(messages: Thread) -> tuple[AIMessage | None, list[AnyMessage]]:
     """Return the last message of the model, and what stands behind it."""
     for behind, message in enumerate(reversed(messages)):
         if isinstance(message, AIMessage):
@@ -171,7 +171,7 @@ def feedback_message(text: str) -> HumanMessage:
     return HumanMessage(text, additional_kwargs={SOURCE: "selfcorrect"})
 
 
-def last_request(messages: Sequence[AnyMessage]) -> str | None:
+def last_request(messages: Thread) -> str | None:
     """Return what the user asked for last; messages that middleware wrote do not count."""
     return next((each.text for each in reversed(messages) if is_word_of_user(each)), None)
 

@@ -12,7 +12,7 @@ from langgraph.types import Command, interrupt
 from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.ending import may_end, why_over
 from selfcorrect.agents.thread import ACCOUNT, answer_to, last_turn, own_message
-from selfcorrect.agents.tool_run import LISTENER, ToolRun, spec_of
+from selfcorrect.agents.tool_run import LISTENER, Handler, ToolRun, spec_of
 from selfcorrect.agents.turn import TURN, UNREAD, Turn, beside_calls
 from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.errors import GraphSetupError
@@ -203,7 +203,7 @@ def _is_same(now: JsonDict, seen: JsonDict, context: RunContext) -> bool:
 
 async def run_call(
     request: ToolCallRequest,
-    handler: Callable[[ToolCallRequest], Any],
+    handler: Handler,
     loops: HostedLoops,
     state: JsonObject,
     *,
@@ -235,7 +235,7 @@ async def run_call(
 
 def _start(
     request: ToolCallRequest,
-    handler: Callable[[ToolCallRequest], Any],
+    handler: Handler,
     loops: HostedLoops,
     state: JsonObject,
     *,

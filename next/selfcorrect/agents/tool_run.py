@@ -10,7 +10,7 @@ from functools import lru_cache, wraps
 from inspect import iscoroutinefunction
 from itertools import chain
 from json import dumps
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
@@ -103,6 +103,10 @@ def _listening(kind: type[BaseTool]) -> type[BaseTool]:
     return made
 
 
+Handler: TypeAlias = Callable[[ToolCallRequest], Any]
+"""LangChain's own way to run a tool; in async code it gives an awaitable."""
+
+
 @dataclass(eq=False, slots=True)
 class ToolRun(Listener):
     """One call: what the loop is given, and what LangChain answered.
@@ -121,7 +125,7 @@ class ToolRun(Listener):
     """
 
     request: ToolCallRequest
-    handler: Callable[[ToolCallRequest], Any]
+    handler: Handler
     loop: Loop
     given: JsonObject
     words: str | None

@@ -1,15 +1,15 @@
 """A turn of the model: its calls, each readable, those in its text, and where the loop starts."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 from unicodedata import normalize
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 
 from selfcorrect.agents.calls import calls_of, each_once, with_calls
-from selfcorrect.agents.ending import is_word_of_user
+from selfcorrect.agents.ending import Thread, is_word_of_user
 from selfcorrect.agents.history import stop_reason_of
 from selfcorrect.agents.thread import ACCOUNT, last_request, last_turn
 from selfcorrect.context import RunContext
@@ -43,8 +43,10 @@ class Start(TypedDict):
     given: JsonDict
 
 
-Readable: TypeAlias = tuple[AIMessage, dict[str, Start]]
-"""A turn with calls that can be read, and what the loop starts from, by call id."""
+Starts: TypeAlias = dict[str, Start]
+"""What the loop starts from, by call id."""
+Readable: TypeAlias = tuple[AIMessage, Starts]
+"""A turn with calls that can be read, and what the loop starts from."""
 
 
 def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
@@ -57,7 +59,7 @@ def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
 
 
 def read_text_calls(
-    turn: AIMessage, context: RunContext, messages: Sequence[AnyMessage], *, may_call: bool
+    turn: AIMessage, context: RunContext, messages: Thread, *, may_call: bool
 ) -> Readable | str:
     """Return the turn with the calls of its text; else the tool of a call that was not read.
 
@@ -100,7 +102,7 @@ def stop_reason(turn: AIMessage) -> str | None:
     )
 
 
-def _is_account(chosen: "Chosen", messages: Sequence[AnyMessage], context: RunContext) -> bool:
+def _is_account(chosen: "Chosen", messages: Thread, context: RunContext) -> bool:
     """Say whether the text tells what was done: it repeats calls, or speaks of their tools."""
     made, now = _calls_made(messages)
     tools = {letters(call["name"]) for call in now}
@@ -110,7 +112,7 @@ def _is_account(chosen: "Chosen", messages: Sequence[AnyMessage], context: RunCo
     return all(_key(call.name, call.arguments, context) in keys for call in chosen.calls)
 
 
-def _calls_made(messages: Sequence[AnyMessage]) -> tuple[list[ToolCall], list[ToolCall]]:
+def _calls_made(messages: Thread) -> tuple[list[ToolCall], list[ToolCall]]:
     """Return the calls that have succeeded: of the thread, and since the user's last word."""
     calls: list[ToolCall] = []
     done: set[str] = set()
@@ -133,7 +135,7 @@ def _key(name: str, args: JSON, context: RunContext) -> str:
 
 def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
     calls: list[ToolCall] = []
-    starts: dict[str, Start] = {}
+    starts: Starts = {}
     for index, each in enumerate(chosen.calls):
         is_plain = isinstance(each.arguments, dict) and not each.positional
         call_id, args = f"call_{uuid4().hex[:12]}", each.arguments if is_plain else {}
@@ -153,7 +155,7 @@ def _without_text(turn: AIMessage, around: str) -> str | list[Any]:
     return [*kept, {"type": "text", "text": around}] if around else kept
 
 
-def is_quoted(calls: Iterable[TextCall], messages: Sequence[AnyMessage]) -> bool:
+def is_quoted(calls: Iterable[TextCall], messages: Thread) -> bool:
     """Say whether one of these calls is a quotation: a page may hold one, and must not make it.
 
     Whatever its form, a call is one where what a tool answered names its tool and one of its
@@ -209,7 +211,7 @@ class Turn(TypedDict):
     """
 
     message: str | None
-    starts: dict[str, Start]
+    starts: Starts
     words: dict[str, str]
 
 
@@ -227,7 +229,7 @@ def with_readable_calls(message: AIMessage) -> Readable:
     if any(each["args"] and not each["name"] for each in pieces):
         texts = [_NO_OWNER for _ in texts]
     calls: dict[str, ToolCall] = {}
-    starts: dict[str, Start] = {}
+    starts: Starts = {}
     for index, (call, text) in enumerate(zip(calls_of(once), texts, strict=True)):
         call_id = call["id"] or ""
         if not call_id or call_id in calls:
@@ -245,7 +247,7 @@ def with_readable_calls(message: AIMessage) -> Readable:
 _NO_OWNER = "(a piece of this turn belongs to no call)"
 
 
-def with_made_calls(messages: Sequence[AnyMessage]) -> AIMessage | None:
+def with_made_calls(messages: Thread) -> AIMessage | None:
     """Return the last turn with its calls as they were made; None if it shows them so."""
     turn, behind = last_turn(messages)
     accounts = {
@@ -262,7 +264,7 @@ def with_made_calls(messages: Sequence[AnyMessage]) -> AIMessage | None:
     return None if changed is turn else changed
 
 
-def beside_calls(turn: AIMessage | None, messages: Sequence[AnyMessage]) -> JsonDict:
+def beside_calls(turn: AIMessage | None, messages: Thread) -> JsonDict:
     """Return what the loop is given beside the call of a turn."""
     return {
         "request": last_request(messages),
