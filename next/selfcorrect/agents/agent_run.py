@@ -10,7 +10,6 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.messages.utils import count_tokens_approximately
-from langchain_core.tools import BaseTool
 from langgraph.types import interrupt
 
 from selfcorrect.agents.ending import Objection, Thread, list_turns
@@ -179,8 +178,8 @@ class AgentRun:
         account: What the run costs; without a budget it has no bounds.
         id: The scope of the ledger, where the agent has no thread.
         begins: The id of the last message before its first turn.
-        offered: The tools that the model was offered last.
         structured: The names of the tools of which one must be called for the answer.
+        names: The names that the model may call, as it was offered them last.
         objections: The reasons for which the model was asked again.
     """
 
@@ -189,14 +188,9 @@ class AgentRun:
     account: Account = field(default_factory=Account)
     id: str = field(default_factory=lambda: uuid4().hex)
     begins: str | None = None
-    offered: tuple[BaseTool, ...] = ()
     structured: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     objections: set[str] = field(default_factory=set)
-
-    @property
-    def names(self) -> list[str]:
-        """The names that the model may call."""
-        return [*(each.name for each in self.offered), *self.structured]
 
     def may_ask(self, objection: Objection) -> bool:
         """Say whether the model is asked again; for each reason it is once in a run."""

@@ -91,9 +91,9 @@ async def _take_turn(
         return ModelResponse([AIMessage(over)]), {**update, "jump_to": "end"}
     if (renewed := with_made_calls(messages)) is not None:
         update["messages"] = [renewed]
-    run.offered = tuple(each for each in request.tools if isinstance(each, BaseTool))
+    offered = [each for each in request.tools if isinstance(each, BaseTool)]
     # A tool that is declared wrongly is found before the model is paid.
-    loop = loops.loop_with(run.offered, is_async=is_async)
+    loop = loops.loop_with(offered, is_async=is_async)
     scope = loops.lasting_scope(request.runtime, get_config().get("configurable") or {})
     thread = await with_known_answers(request.messages, loop.context, scope)
     thread = [renewed if renewed and each.id == renewed.id else each for each in thread]
@@ -101,6 +101,7 @@ async def _take_turn(
     if isinstance(structured, AutoStrategy):
         structured = ToolStrategy(structured.schema)
     run.structured = tuple(each.name for each in getattr(structured, "schema_specs", ()))
+    run.names = (*(each.name for each in offered), *run.structured)
     asked = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
     if (objection := object_to_repeats(messages)) and run.may_ask(objection):
         asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
