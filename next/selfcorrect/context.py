@@ -16,7 +16,6 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers import (
     DEFAULTS,
     RUNG,
-    AskHandler,
     DeserializationError,
     ExecutionError,
     InvalidArgs,
@@ -45,6 +44,7 @@ from selfcorrect.text import clean, quote, release, text_of
 from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
+    from selfcorrect.models.fixer import AskHandler
     from selfcorrect.reading.choose import Chosen, NoCall, Unreadable
     from selfcorrect.reading.text_call import TextCall
 
@@ -318,7 +318,7 @@ class RunContext:
         handler = self.handler_of(state) if name == RUNG else None
         return BoundStrategy(handler) if handler else self.map.strategy(rule, name)
 
-    def handler_of(self, state: CorrectionState) -> AskHandler | None:
+    def handler_of(self, state: CorrectionState) -> "AskHandler | None":
         """Return the handler that decides about the findings of a state, or None."""
         tool = self.tools.get(state["current"].get("name", ""))
         kind = _FAULTS.get(state["source"])
@@ -333,6 +333,8 @@ class RunContext:
         # Handlers are whole: where the first one does not know the kind, no other is asked.
         if handler is None or handler.decision(kind) is None:
             return None
+        from selfcorrect.models.fixer import AskHandler
+
         return AskHandler(handler, kind)
 
 

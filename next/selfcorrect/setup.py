@@ -32,8 +32,10 @@ from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
 
 
-def _late(name: str) -> Node:
-    """Return a node that is imported when a call first comes to it: a healthy one never does."""
+def load_node(name: str) -> Node:
+    """Return a built-in node; those that a healthy call does not reach are imported late."""
+    if name in _EAGER:
+        return _EAGER[name]
 
     async def node(state: CorrectionState, context: RunContext) -> Update:
         found: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
@@ -42,15 +44,16 @@ def _late(name: str) -> Node:
     return node
 
 
-SLOTS: Mapping[str, tuple[str, Node]] = {
-    "planner": ("plan", plan),
-    "executor": ("execute", execute),
-    "diagnoser": ("diagnose", _late("diagnose")),
-    "selector": ("select_strategy", _late("select_strategy")),
-    "repairer": ("repair", _late("repair")),
-    "validator": ("validate", _late("validate")),
-    "retrier": ("retry", _late("retry")),
-    "reporter": ("report_failure", _late("report_failure")),
+_EAGER: Mapping[str, Node] = {"plan": plan, "execute": execute}
+SLOTS: Mapping[str, str] = {
+    "planner": "plan",
+    "executor": "execute",
+    "diagnoser": "diagnose",
+    "selector": "select_strategy",
+    "repairer": "repair",
+    "validator": "validate",
+    "retrier": "retry",
+    "reporter": "report_failure",
 }
 """The built-in nodes, by the option that takes their place."""
 
@@ -154,15 +157,15 @@ def build_loop(
 
 
 def _table(given: JsonObject) -> Table:
-    built_in = {node for node, _ in SLOTS.values()}
-    own = [name for name in given.get("nodes", ()) if name not in built_in]
+    own = [name for name in given.get("nodes", ()) if name not in SLOTS.values()]
     routes, guarded, edges = (given.get(name, {}) for name in ("routes", "before", "on_edge"))
     return build_table(own, routes, guarded, edges)
 
 
 def _nodes(given: JsonObject) -> dict[str, Node]:
-    nodes: dict[str, Node] = dict(SLOTS.values()) | given.get("nodes", {})
-    nodes |= {node: given[slot] for slot, (node, _) in SLOTS.items() if slot in given}
+    nodes: dict[str, Node] = {node: load_node(node) for node in SLOTS.values()}
+    nodes |= given.get("nodes", {})
+    nodes |= {node: given[slot] for slot, node in SLOTS.items() if slot in given}
     for node, guard in given.get("before", {}).items():
         nodes[f"before_{node}"] = _check_first(guard) if node == "execute" else guard
     for edge, own in given.get("on_edge", {}).items():
