@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 from pydantic import ValidationError
 
 from selfcorrect.context import RunContext, SystemTime
-from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.handlers import OnError
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
@@ -142,14 +142,12 @@ def build_loop(
         MapError: If the map is unusable.
     """
     # TypedDict keywords are checked by type checkers only, so a typo is caught here.
-    for name in options:
-        if name not in Options.__annotations__:
-            raise GraphSetupError(unknown_name("option", name, Options.__annotations__))
-        kind: Any = Options.__annotations__[name]
-        words = get_args(kind) if get_origin(kind) is Literal else ()
-        if words and options[name] not in (*words, None):
-            raise GraphSetupError(f"{name}: {unknown_name('word', options[name], words)}")
+    refuse_unknown("option", options, Options.__annotations__)
     given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        kind: Any = Options.__annotations__[name]
+        if get_origin(kind) is Literal:
+            refuse_unknown("word", [value], get_args(kind), f"{name}: ")
     state = given.get("state", CorrectionState)
     hints = get_type_hints(state, include_extras=True)
     own_keys = {key: hint for key, hint in hints.items() if key not in STATE_KEYS}

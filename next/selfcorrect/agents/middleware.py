@@ -24,7 +24,7 @@ from selfcorrect.agents.model_turn import take_turn
 from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
 from selfcorrect.agents.turn import Turn
 from selfcorrect.context import run_sync
-from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.agent import (
     AgentBudget,
@@ -105,9 +105,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     def __init__(self, **options: Unpack[AgentOptions]) -> None:
         super().__init__()
         given: JsonDict = {**options}
-        for name in given:
-            if name not in AgentOptions.__annotations__:
-                raise GraphSetupError(unknown_name("option", name, AgentOptions.__annotations__))
+        refuse_unknown("option", given, AgentOptions.__annotations__)
         self._own = own = {name: given.pop(name, None) for name in _OWN}
         self._hooks: Hooks | None = given.get("hooks")
         if not isinstance(own["budget"], AgentBudget | None):

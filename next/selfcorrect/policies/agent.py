@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import count
 from typing import Any, Protocol, Self, TypeAlias
 
-from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, unknown_name
+from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, refuse_unknown
 from selfcorrect.model import frozen
 from selfcorrect.names import letters, same_words, words
 from selfcorrect.text import quote
@@ -65,9 +65,7 @@ class Extend:
     """
 
     def __init__(self, **bounds: float) -> None:
-        for name in bounds:
-            if name not in BOUNDS:
-                raise GraphSetupError(unknown_name("bound", name, BOUNDS))
+        refuse_unknown("bound", bounds, BOUNDS)
         given: dict[str, Any] = {**bounds}
         AgentBudget(**given)  # refuses what is no bound
         self.bounds = bounds
