@@ -54,7 +54,7 @@ from selfcorrect.model import (
     Wait as Wait,
 )
 from selfcorrect.models.prompts import Prompts as Prompts
-from selfcorrect.policies.terminal import ToolErrorPolicy as ToolErrorPolicy
+from selfcorrect.policies.run import ToolErrorPolicy as ToolErrorPolicy
 from selfcorrect.protocols import RepairContext as RepairContext
 from selfcorrect.repairs.ask_model import AskModel as AskModel
 from selfcorrect.report import FailureReport as FailureReport

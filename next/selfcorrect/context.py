@@ -16,13 +16,11 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers import (
     DEFAULTS,
     RUNG,
-    AskHandler,
     DeserializationError,
     ExecutionError,
     InvalidArgs,
     OnError,
 )
-from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import (
     JSON,
@@ -37,11 +35,8 @@ from selfcorrect.model import (
     name_place,
 )
 from selfcorrect.models.port import Spending
-from selfcorrect.policies.hooks import Hooks
-from selfcorrect.policies.safety import SafetyPolicy
-from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
+from selfcorrect.policies.run import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, tools_named
-from selfcorrect.reading.text_call import TextCall
 from selfcorrect.state import CorrectionState
 from selfcorrect.strategy_map.registry import BoundStrategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap
@@ -49,14 +44,14 @@ from selfcorrect.text import clean, quote, release, text_of
 from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
+    from selfcorrect.models.fixer import AskHandler
     from selfcorrect.reading.choose import Chosen, NoCall, Unreadable
+    from selfcorrect.reading.text_call import TextCall
 
 P = ParamSpec("P")
 T = TypeVar("T")
 MAX_LIVE_RUNS = 1_000
 MAX_TEXTS = 8
-
-
 LOG = logging.getLogger("selfcorrect")
 
 
@@ -127,17 +122,17 @@ class RunContext:
 
     tools: Mapping[str, ToolSpec]
     map: StrategyMap
-    limits: Limits = field(default_factory=Limits)
-    safety: SafetyPolicy = field(default_factory=SafetyPolicy)
-    terminal: ToolErrorPolicy | PolicySource = field(default_factory=ToolErrorPolicy)
-    ledger: Ledger = field(default_factory=MemoryLedger)
-    model: Any = None
-    on_error: OnError | Mapping[str, OnError] | None = None
-    on_model_error: Callable[[Exception], Any] | None = None
-    raises: bool = False
-    hooks: Hooks | None = None
-    tool_words: str = "show"
-    clock: Clock = field(default_factory=SystemTime)
+    limits: Limits
+    safety: SafetyPolicy
+    terminal: ToolErrorPolicy | PolicySource
+    ledger: Ledger
+    model: Any
+    on_error: OnError | Mapping[str, OnError] | None
+    on_model_error: Callable[[Exception], Any] | None
+    raises: bool
+    hooks: Hooks | None
+    tool_words: str
+    clock: Clock
     live: dict[str, Live] = field(default_factory=dict)
     unwritten: set[str] = field(default_factory=set)
     is_async: bool = False
@@ -200,7 +195,7 @@ class RunContext:
         """Say whether a name is a tool's, whatever its case and separators."""
         return name in self.tools or bool(tools_named(name, self.tools))
 
-    def may_act(self, calls: Iterable[TextCall]) -> bool:
+    def may_act(self, calls: "Iterable[TextCall]") -> bool:
         """Say whether one of these calls means a tool that acts, or one that nobody knows."""
         found = [tools_named(call.name, self.tools) for call in calls]
         return not all(found) or any(tool.acts for tools in found for tool in tools)
@@ -234,11 +229,6 @@ class RunContext:
             call_id=clean(call.id or ""),
             request=_request_text(text_of(given.get("request") or "")),
         )
-
-    def arguments_for(self, state: CorrectionState, call: Call) -> JsonObject:
-        """Return the arguments as the tool gets them, with the key that the runtime fills in."""
-        tool = self.tools[call.name]
-        return tool.fill(call.args, self.intent_of(state, call).key if tool.takes_key else "")
 
     def own_records(self, state: CorrectionState) -> list[Record]:
         """Return the executions of a run as records; what only reads leaves nothing in doubt."""
@@ -317,7 +307,7 @@ class RunContext:
                 if is_tainted(each, untrusted, trusted):
                     return "the model took the value from an error's text"
                 if tool is not None and tool.acts and Safety.MODEL not in by_rule:
-                    from selfcorrect.policies.replacement import replaces
+                    from selfcorrect.policies.taint import replaces
 
                     if replaces(each, tool.slot):
                         return f"the model wrote another value at `{name_place(each.path)}`"
@@ -328,7 +318,7 @@ class RunContext:
         handler = self.handler_of(state) if name == RUNG else None
         return BoundStrategy(handler) if handler else self.map.strategy(rule, name)
 
-    def handler_of(self, state: CorrectionState) -> AskHandler | None:
+    def handler_of(self, state: CorrectionState) -> "AskHandler | None":
         """Return the handler that decides about the findings of a state, or None."""
         tool = self.tools.get(state["current"].get("name", ""))
         kind = _FAULTS.get(state["source"])
@@ -343,6 +333,8 @@ class RunContext:
         # Handlers are whole: where the first one does not know the kind, no other is asked.
         if handler is None or handler.decision(kind) is None:
             return None
+        from selfcorrect.models.fixer import AskHandler
+
         return AskHandler(handler, kind)
 
 

@@ -9,6 +9,8 @@ import zlib
 from functools import cache, lru_cache
 from pathlib import Path
 
+from selfcorrect.lazy import load_table
+
 MAX_TEXT = 2_000
 """Characters of a description that are read for its words."""
 _LONGEST = 32
@@ -69,17 +71,7 @@ def vocabulary(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text[:MAX_TEXT].casefold()))
 
 
-_ABBREVIATIONS = (
-    "addr address, amt amount, attr attribute, cfg config, cnt count, config configuration",
-    "ctx context, db database, dept department, desc description, dest destination",
-    "dict dictionary, dir directory, doc document, dst destination, env environment, fn function",
-    "freq frequency, id identifier, idx index, img image, info information, lang language",
-    "lat latitude, lng longitude, loc location, lon longitude, max maximum, min minimum",
-    "msg message, num number, org organization, param parameter, passwd password, pct percent",
-    "pic picture, pwd password, qty quantity, ref reference, repo repository, req request",
-    "resp response, src source, tgt target, txt text, tz timezone, usr user, val value",
-)
-_SHORT = frozenset(frozenset(pair.split()) for row in _ABBREVIATIONS for pair in row.split(", "))
+_SHORT = frozenset(map(frozenset, load_table("abbreviations.toml").items()))
 _ABBREVIATED = frozenset[str]().union(*_SHORT)
 
 

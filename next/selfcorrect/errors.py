@@ -187,6 +187,17 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     return f"unknown {what} {str(name)[:100]!r}{hint}"
 
 
+def refuse_unknown(what: str, names: Iterable[str], known: Iterable[str], place: str = "") -> None:
+    """Refuse names that do not exist; the place stands in front of the sentence.
+
+    Raises:
+        GraphSetupError: For the first of them.
+    """
+    for name in names:
+        if name not in known:
+            raise GraphSetupError(f"{place}{unknown_name(what, name, known)}")
+
+
 def severity_of(name: str) -> Severity:
     """Return a severity by its name, whatever its case; HIGH where there is none of that name."""
     return Severity.__members__.get(str(name).upper(), Severity.HIGH)

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from selfcorrect.effects.effect import acts
-from selfcorrect.model import JSON, OWN, Finding, JsonObject, name_place
+from selfcorrect.lazy import load_table
+from selfcorrect.model import JSON, Finding, JsonObject, is_own, name_place
 from selfcorrect.nodes.plan import is_forbidden
 from selfcorrect.pointer import find, keys_of
 from selfcorrect.schema.findings import describe, must
@@ -22,56 +23,9 @@ MAX_TEXT = 1_200
 MAX_WORDS = 40
 """Words before the tool's own; a sentence that is begun within them is not left out silently."""
 
-_KINDS = {
-    "transient": ("the service is unavailable", "later"),
-    "rate_limit": ("the service limits the rate of calls", "later"),
-    "timeout": ("the tool did not answer in time", "later"),
-    "validation": ("the tool refused the call", "correct"),
-    "auth": ("the tool is not authorized", "tell"),
-    "quota": ("a quota is used up", "tell"),
-    "not_found": ("something that the call names was not found", "correct"),
-    "conflict": ("the call conflicts with the state of the service", "correct"),
-    "permanent": ("the tool cannot do this", "tell"),
-    "internal": ("the tool failed", "tell"),
-    "cancelled": ("the call was cancelled", "tell"),
-}
-"""What is wrong, and what can be done, by the kind of an error that is not the runtime's own."""
+_SENTENCES = load_table("sentences.toml")
+_CLOSING = _SENTENCES["closing"]
 _DOUBT = "Nobody knows whether the call was done."
-_DETAILS = {
-    "escalated": "ERROR: `{tool}` escalates (severity {severity}): {detail}",
-    "limit_reached": "A limit of this run is reached. {detail}",
-    **dict.fromkeys(("terminal_kind", "rejected", "unavailable"), "{detail}"),
-}
-"""Reasons whose detail says more than the error does."""
-_CLOSING = {
-    # By reason.
-    "lost": "Find out whether it was done before you repeat it.",
-    "partly": "A part may have been done: find out which part before you repeat it.",
-    "unknown_outcome": "Find out whether it was done before you repeat it.",
-    "terminal_kind": "Tell the user.",
-    "rejected": "Do not make this call again as it stands.",
-    "escalated": "Call again with corrected arguments, or ask the user.",
-    "no_call": "Call a tool, or answer the user.",
-    "forbidden": "Answer the user without a call.",
-    "question": "Ask the user.",
-    "unavailable": "Call again later, or go on without it.",
-    # By the code or the class of what the runtime found.
-    "equal_calls": "Use the results that you have, or ask the user.",
-    "cut": "Write the whole call again.",
-    "several_calls": "Write one call in each message.",
-    "InvalidArgs": "Correct the call and call again; ask the user only for what you do not know.",
-    "UnknownTool": "Correct the call and call again.",
-    "MalformedCall": "Correct the call and call again.",
-    # By what can be done about an error of the tool.
-    "wait": "Call again in {wait:g} s, or go on without it.",
-    "later": "Call again later, or go on without it.",
-    "correct": "Correct the call and call again, or ask the user.",
-    "tell": "Tell the user.",
-    # The same below the tool's own words.
-    "correct shown": "Call again as the tool's words ask, or ask the user.",
-    "tell shown": "If the tool's words name no remedy, tell the user.",
-}
-"""The last sentence. It contradicts no words of a tool, so none says that a call cannot succeed."""
 
 
 def text_for_model(
@@ -86,7 +40,7 @@ def text_for_model(
         words: `hide` leaves out what the tool said.
     """
     reason, findings = stop["reason"], state["findings"]
-    of_tool = [each for each in findings if not _is_own(each)][:3]
+    of_tool = [each for each in findings if not is_own(each)][:3]
     # What a strategy or a person says stands as it was said.
     tried, place = map(_capital, _tried(state)), tool.slot if tool else Slot({})
     problems = map(_capital, _problems(findings, place, state["current"].get("args")))
@@ -106,14 +60,10 @@ def text_for_model(
     return release(" ".join(filter(None, [before, *quoted, closing])), MAX_TEXT)
 
 
-def _is_own(finding: Finding) -> bool:
-    return not OWN.isdisjoint(finding["types"])
-
-
 def _problems(findings: Sequence[Finding], place: Slot, args: JSON) -> Iterator[str]:
     """Say what is wrong, and what is allowed."""
     for each in findings:
-        if not _is_own(each):
+        if not is_own(each):
             yield from _tool_problem(each)
             continue
         wanted, text = _wanted(each, place, args), bound(each["text"], 600)
@@ -145,7 +95,7 @@ def _needs(place: Slot) -> str:
 
 
 def _tool_problem(finding: Finding) -> Iterator[str]:
-    problem, _ = _KINDS[finding.get("kind", "internal")]
+    problem, _ = _SENTENCES["kinds"][finding.get("kind", "internal")]
     places = ", ".join(f"`{name_place(path)}`" for path in finding["paths"][:5])
     yield f"{problem} ({places})" if places else problem
     if len(finding["paths"]) == 1:
@@ -156,9 +106,9 @@ def _tool_problem(finding: Finding) -> Iterator[str]:
 def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
     if _is_lost(state):
         yield _DOUBT
-    if reason in _DETAILS or not state["findings"]:
+    if reason in _SENTENCES["details"] or not state["findings"]:
         name, severity = state["current"].get("name"), stop.get("severity") or "HIGH"
-        pattern = _DETAILS.get(reason, "{detail}")
+        pattern = _SENTENCES["details"].get(reason, "{detail}")
         yield pattern.format(detail=stop["detail"], tool=name, severity=severity)
     if _is_question(reason, state):
         yield f"A question is open: {state['question']['question']}"
@@ -183,7 +133,7 @@ def _tried(state: JsonObject) -> Iterator[str]:
     if state["changes"]:
         yield f"this was changed: {_changes(state['changes'])}"
     shown: set[str] = set()
-    own = {path for each in state["findings"] if _is_own(each) for path in each["paths"]}
+    own = {path for each in state["findings"] if is_own(each) for path in each["paths"]}
     for each in state["tried"]:
         text = _reading(each) if each["path"] in own else ""
         if text and text not in shown and len(shown) < 3:
@@ -221,12 +171,12 @@ def _closing(reason: str, state: JsonObject, *, is_shown: bool, is_declared: boo
         return reason
     if _is_question(reason, state):
         return "question"
-    for each in filter(_is_own, findings):
+    for each in filter(is_own, findings):
         key = each["code"] if each["code"] in _CLOSING else each["types"][0]
         return key or ""
     if not findings:
         return "MalformedCall"
-    _, key = _KINDS[findings[0].get("kind", "internal")]
+    _, key = _SENTENCES["kinds"][findings[0].get("kind", "internal")]
     return f"{key} shown" if is_shown and key != "later" else key
 
 

@@ -1,8 +1,11 @@
-"""Names of a package that are loaded when they are first used, so that a cold start stays short."""
+"""What is loaded when it is first used: names, and tables of data. A cold start stays short."""
 
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 
@@ -23,3 +26,9 @@ def load_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Calla
         return value
 
     return list(modules), load
+
+
+@cache
+def load_table(name: str) -> dict[str, Any]:
+    """Return a file of data that stands beside the code, as TOML."""
+    return tomllib.loads((Path(__file__).parent / name).read_text("utf-8"))

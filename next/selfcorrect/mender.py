@@ -177,14 +177,15 @@ def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -
 def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:
     """Return what a run of a loop that only checks came to, and the call as JSON."""
     cost = _sum(event.get("cost", {}) for event in out["trail"])
-    if (failure := out.get("failure")) is not None:
+    failure = out.get("failure")
+    made = [failure] if failure else out["trail"]
+    changes = tuple(change_of(each) for event in made for each in event.get("changes", ()))
+    if failure:
         outcome = "ask" if failure["reason"] == "needs_person" else "failed"
-        changes = tuple(map(change_of, failure["changes"]))
         call = failure.get("call") or {}
         name, call_id = call.get("name", ""), call.get("id")
         found = MendedCall(name, None, call_id, outcome, changes, failure, cost)
         return found, failure.get("original")
-    changes = tuple(change_of(each) for event in out["trail"] for each in event.get("changes", ()))
     result, came = out["result"], given.get("call")
     args = result["args"]
     if not changes and isinstance(came, dict) and came.get("args") == args:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from selfcorrect.lazy import load_table
 from selfcorrect.likeness import typos
 from selfcorrect.model import (
     JSON,
@@ -85,22 +86,7 @@ def _named(answer: Any) -> tuple[Any, Any]:
     return answer.get("question"), answer["answer"] if is_around else answer
 
 
-_ACTIONS = {
-    **{each: each for each in ("approve", "reject", "edit", "choose", "answer", "respond")},
-    # LangGraph's Agent Inbox.
-    "accept": "approve",
-    "ignore": "reject",
-    "response": "respond",
-}
-_WORDS = {
-    **dict.fromkeys(("approve", "approved", "accept", "accepted"), "approve"),
-    **dict.fromkeys(("reject", "rejected", "deny", "denied", "decline", "declined"), "reject"),
-}
-_UNCLEAR = {
-    **dict.fromkeys(("yes", "y", "ok", "okay", "true"), "approve"),
-    **dict.fromkeys(("no", "n", "cancel", "stop", "abort", "false"), "reject"),
-}
-"""Words that decide where no value is asked for; elsewhere they may be meant as either."""
+_TABLE: Mapping[str, Mapping[str, str]] = load_table("person.toml")
 
 
 def _item(answer: Any, question: JsonObject, place: Slot | None) -> JsonDict | GiveUp:
@@ -127,8 +113,8 @@ def _action_of(answer: Any) -> str | None:
         return None
     if "action" in answer and not isinstance(answer["action"], Mapping):
         said = str(answer["action"])
-        return _ACTIONS.get(said.strip().casefold(), said)
-    return _ACTIONS.get(str(answer.get("type")).strip().casefold())
+        return _TABLE["actions"].get(said.strip().casefold(), said)
+    return _TABLE["actions"].get(str(answer.get("type")).strip().casefold())
 
 
 def _word(answer: str | bool, question: JsonObject, place: Slot | None) -> JsonDict | GiveUp:
@@ -136,15 +122,15 @@ def _word(answer: str | bool, question: JsonObject, place: Slot | None) -> JsonD
     word = str(answer).strip().strip(".!'\"`").casefold()
     choices = place.choices if place is not None else ()
     listed = [str(each).casefold() for each in (*question["options"], *choices)]
-    decision, value = _WORDS.get(word), {"action": "answer", "value": answer}
+    decision, value = _TABLE["words"].get(word), {"action": "answer", "value": answer}
     if not question["path"]:
-        decision = decision or _UNCLEAR.get(word)
+        decision = decision or _TABLE["unclear"].get(word)
         return value if decision is None else {"action": decision}
     if decision is not None and word not in listed:
         return {"action": decision}
     is_value = word in listed or (place is not None and "boolean" in place.kinds)
-    is_slip = any(typos(word, each, 1) <= 1 for each in _WORDS)
-    if decision is None and (is_value or not (word in _UNCLEAR or is_slip)):
+    is_slip = any(typos(word, each, 1) <= 1 for each in _TABLE["words"])
+    if decision is None and (is_value or not (word in _TABLE["unclear"] or is_slip)):
         return value
     return GiveUp(
         f"{answer!r:.40} may be a value or a decision; answer with"

@@ -1,8 +1,9 @@
 """Questions to a person: one shape, whoever shows them."""
 
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 
+from selfcorrect.effects.equal import digest
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.state import CorrectionState, seen
 from selfcorrect.text import bound, release
@@ -37,10 +38,10 @@ def question_about(
     given = state["given"]
     # A message may come with the id of an earlier one, and a call with that of another message.
     about = [state["run"], given.get("message_id"), given.get("index"), len(state["attempts"])]
-    key = f"{about!r} {path} {bound(text, 2_000)}"
-    told = (_DOUBTS.get(outcome, "") for outcome in {each["outcome"]: 0 for each in doubts})
+    doubtful = load_table("sentences.toml")["doubts"]
+    told = (doubtful.get(outcome, "") for outcome in {each["outcome"]: 0 for each in doubts})
     return {
-        "id": sha256(key.encode("utf-8", "replace")).hexdigest()[:12],
+        "id": digest(about, path, bound(text, 2_000))[:12],
         "question": release("".join([*told, bound(text, 800)]), 1_000),
         "options": offered,
         "path": path,
@@ -58,8 +59,3 @@ def question_about(
 
 
 _ATTEMPT = ("number", "call", "outcome", "text")
-_DOUBTS = {
-    "lost": "Nobody knows whether the call was done before; if it runs now, it may be done twice. ",
-    "refused": "The tool refused the call before, and a part of it may have been done. ",
-}
-"""What a person reads of a doubt, in front of the question."""

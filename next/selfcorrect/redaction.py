@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
+from selfcorrect.lazy import load_table
+
 CUT = "[secret]"
 
 Span: TypeAlias = tuple[int, int]
@@ -60,64 +62,17 @@ def names_secret(keys: Iterable[object]) -> bool:
     return any(_KEY.search(str(key)) for key in keys)
 
 
-_KEY = re.compile(
-    r"(?i)(?:\b|_|(?<=[a-z])(?=[A-Z]))(?:pass(?:word|wd|phrase)?|pwd|secret|token|credentials?"
-    r"|(?:api|access|private)[_-]?key|authorization)(?:\b|_|s\b)"
-)
-_PREFIXES = (
-    *("[prs]k", "secret", "key", "npm", "pypi", "hf", "gsk", "r8", "xai", "ntn", "sbp", "pplx"),
-    *("figd", "gls[aw]", "rnd", "pcsk", "tvly", "e2b", "lsv2", "fo1", "dckr_pat", "rubygems"),
-    *("whsec", "do[por]_v1", r"shp\w\w", "gh[opsur]", "github_pat", "gl[a-z]{2,5}", "xox[a-z]"),
-    *("xapp", "PMAK", "NRAK", "GOCSPX", "pscale_pw", "lin_api", "sq0[a-z]{3}", "sntry[su]"),
-)
-"""What stands before a vendor's key, and a hyphen or an underscore."""
+_TABLE = load_table("redaction.toml")
+_KEY = re.compile("".join(_TABLE["keys"]))
 _LIKELY = (
-    rf"\b(?:{'|'.join(_PREFIXES)})[-_](?:[\w-]|\\+u\w{{4}}){{16,}}",
-    r"\b(?:A3T|AKIA|ASIA|AIza|ATATT3|AKC|SK|AC|dapi|AGE-SECRET-KEY-)[\w-]{16,}",
-    r"\b(?:ya29\.|SG\.|hv[sb]\.|dp\.pt\.|1//0)[\w.-]{16,}",
-    r"(?i)\b[\w.-]*hooks?[\w.-]*/([^\s\"'<>?#]{8,})",
-    r"(?i)\b(?:bearer|basic|apikey|token)\s+([\w.~+/=-]{8,})",
+    rf"\b(?:{'|'.join(_TABLE['prefixes'])})[-_](?:[\w-]|\\+u\w{{4}}){{16,}}",
+    *_TABLE["likely"],
 )
 """Keys by their form, where a digit or a change of case shows that they are no words."""
-_CERTAIN = (
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END[A-Z0-9 ]*-----|\z)",
-    r"\b[\w~.]{3}\dQ~[\w~.-]{31,}",
-    r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?",
-    r"\d{8,10}:[\w-]{33,}",
-    r"\$(?:apr1|2?[1-9a-y])\$[\w./$]{16,}",
-    r"://[^\s/:@]{0,100}:([^\s/\"']{1,200})@",
-    r"://([^\s/:@]{12,200})@",
-    r"(?i)%3A%2F%2F[^\s%]{0,100}%3A([^\s%]{1,200})%40",
-    r"(?:\A|\s)(?:-u|--user)[\s=]+[\w.@+-]{0,100}:([^\s\"']{4,})",
-    r"(?i)\b(?:pin|t?otp|cv[vc]|passcode)\b[\"']?\s*[:=]\s*[\"']?(\d{3,8})\b",
-)
+_CERTAIN = _TABLE["certain"]
 """Keys by their form alone, and secrets by where they stand; a group is the secret itself."""
-
-_CHOSEN = r"pass(?:wor[dt]|wd|phrase|code)?|pwd|kennwort|contrase(?:\pL|\\+u00f1)a|senha"
-_ISSUED = (
-    r"token|secret|credentials?|signature|\bsig|(?:connect\.|php)?sess(?:ion)?[_-]?(?:id|key)"
-    r"|(?:api|access|private|account|auth|sign(?:ing)?|encryption|master|shared|storage)[ _-]?key"
-)
-_HEADER = r"(?:proxy-)?authorization|(?:set-)?cookie|x-[a-z-]*(?:key|token)|dd-api-key"
-_SPACE = r"(?:\s|\\+[nrt])*"
-"""Space as it stands, or as JSON escapes it."""
-_NAMED = (
-    rf"(?i)(?P<dash>(?:\A|[\s\"'(])--?[\w-]*)?"
-    rf"(?:(?P<header>\b(?:{_HEADER}))|(?P<chosen>{_CHOSEN})|(?:{_ISSUED}))"
-    r"""\\*(?:["'`\]]|&quot;)?"""
-    rf"""(?P<sign>{_SPACE},{_SPACE}\\*["']value\\*["']{_SPACE}:{_SPACE}"""
-    rf"""|{_SPACE}(?:=>|:=|[:=]|%3D){_SPACE}|>|\s*,\s*|\s+(?:is|was|by)\s*:?\s+|\s+)"""
-    r"""(?P<quote>\\*(?:["'`]|&quot;))?"""
-)
+_NAMED = "".join(_TABLE["named"])
 """A name that announces a secret, up to where its value begins."""
-_PLAIN = frozenset(
-    {
-        *("none", "null", "true", "false", "undefined", "required", "invalid", "missing"),
-        *("wrong", "string", "str", "must", "should", "is", "was", "not", "empty", "expired"),
-        *("incorrect", "and", "or", "the", "value", "field", "header", "param", "object"),
-    }
-)
-"""With what a sentence about a secret goes on."""
 
 
 @cache
@@ -160,7 +115,7 @@ def _span_of_value(match: Any, text: str) -> Span | None:
     end = _end_of_value(text, start, match["quote"] or "", sign, is_header=is_header)
     value = text[start:end]
     first = next(iter(value.split(None, 1)), "")
-    if not first or first.strip(".,").lower() in _PLAIN or text[end : end + 1] == "(":
+    if not first or first.strip(".,").lower() in _TABLE["plain"] or text[end : end + 1] == "(":
         return None
     is_chosen, is_random = bool(match["chosen"]), _is_random(value)
     if sign == ">":

@@ -8,6 +8,7 @@ from dataclasses import field, fields
 from pathlib import Path
 
 from selfcorrect.effects.outcome import Outcome
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.text import release
 
@@ -89,19 +90,5 @@ def frame_of(error: BaseException | None) -> str | None:
 _HOME = str(Path(__file__).parent)
 
 
-ADVICE: Mapping[str, str] = {
-    "no_strategy": "Correct the call, or add a rule with a repair to the error-strategy map.",
-    "attempts_exhausted": "Raise `limits.attempts` only if the last error can pass.",
-    "limit_reached": "Raise the limit that the detail names, or find out why so much is needed.",
-    "terminal_kind": "Correct the credentials, quota or request that the error names.",
-    "repeated_failure": "Change the call: it fails in the same way each time.",
-    "needs_person": "Answer the question, or run with a checkpointer so that it can be asked.",
-    "rejected": "Correct the call, or allow the class of the change in the map.",
-    "no_call": "Ask the model for a tool call.",
-    "refused": "Make the proposed call only if the tool's words show that nothing was done.",
-    "unknown_outcome": "Find out whether the call was done before you repeat it.",
-    "unavailable": "Restore the service that the detail names, then make the call again.",
-    "escalated": "Decide what the escalation asks.",
-    "invalid_input": "Give the run a `call`, a `raw` text, or a `request` and a model.",
-}
+ADVICE: Mapping[str, str] = load_table("sentences.toml")["advice"]
 """What a person can do, by reason: every reason of a report has a row."""

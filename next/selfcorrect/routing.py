@@ -7,7 +7,7 @@ it, outcome by outcome.
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
 from selfcorrect.model import frozen
 
 END = "__end__"
@@ -102,10 +102,8 @@ def build_table(
     table: Routes = {node: dict(targets) for node, targets in ROUTES.items()}
     table |= {node: {} for node in own_nodes if node not in table}
     guards = {node: f"before_{node}" for node in guarded}
-    for node, guard in guards.items():
-        if node not in table:
-            raise GraphSetupError(unknown_name("node to guard", node, table))
-        table[guard] = {PASSED: node}
+    refuse_unknown("node to guard", guards, table)
+    table |= {guard: {PASSED: node} for node, guard in guards.items()}
     if "execute" in guards:  # the arguments are checked before anybody is asked about them
         table[guards["execute"]]["failed"] = "diagnose"
     for node, targets in routes.items():
@@ -127,12 +125,9 @@ def edge_name(source: str, target: str) -> str:
 
 
 def _check_outcomes(node: str, targets: Iterable[str], table: Routes) -> None:
-    if node not in table:
-        raise GraphSetupError(f"routes: {unknown_name('node', node, table)}")
-    for outcome in targets:
-        if node in ROUTES and outcome not in (*ROUTES[node], STOPPED):
-            name = unknown_name("outcome", outcome, [*ROUTES[node], STOPPED])
-            raise GraphSetupError(f"routes of {node!r}: {name}")
+    refuse_unknown("node", [node], table, "routes: ")
+    if node in ROUTES:
+        refuse_unknown("outcome", targets, [*ROUTES[node], STOPPED], f"routes of {node!r}: ")
 
 
 def _put_on_edge(source: str, target: str, table: Routes) -> None:
@@ -153,9 +148,8 @@ def _enter_by_guards(table: Routes, guards: Mapping[str, str]) -> None:
 
 def _check_reach(table: Routes, first: str) -> None:
     for node, targets in table.items():
-        for target in targets.values():
-            if target not in table and target != END:
-                raise GraphSetupError(f"routes of {node!r}: {unknown_name('node', target, table)}")
+        ends = (each for each in targets.values() if each != END)
+        refuse_unknown("node", ends, table, f"routes of {node!r}: ")
     if lost := table.keys() - _reachable(table, [first]):
         raise GraphSetupError(f"no route leads to {', '.join(map(repr, sorted(lost)))}")
     # `retry` checks every bound: a second way from execute to execute would avoid them.

@@ -1,7 +1,7 @@
 """Puts the parts of a graph together: options in, a `Loop` out, mistakes raised early."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -10,19 +10,20 @@ from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints
 from pydantic import ValidationError
 
 from selfcorrect.context import RunContext, SystemTime
-from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.handlers import OnError
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JsonObject, Safety
-from selfcorrect.nodes.diagnose import diagnose
 from selfcorrect.nodes.execute import execute, unfit
 from selfcorrect.nodes.plan import plan
-from selfcorrect.nodes.retry import retry
-from selfcorrect.nodes.validate import validate
-from selfcorrect.policies.hooks import Hooks
-from selfcorrect.policies.safety import DEFAULT_CLASSES, SafetyPolicy
-from selfcorrect.policies.terminal import PolicySource, ToolErrorPolicy
+from selfcorrect.policies.run import (
+    DEFAULT_CLASSES,
+    Hooks,
+    PolicySource,
+    SafetyPolicy,
+    ToolErrorPolicy,
+)
 from selfcorrect.protocols import Clock, Ledger, Node
 from selfcorrect.routing import Table, build_table, edge_name
 from selfcorrect.state import STATE_KEYS, CorrectionState, Update
@@ -31,8 +32,10 @@ from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
 
 
-def _late(name: str) -> Node:
-    """Return a node that is imported when a call first comes to it: a healthy one never does."""
+def load_node(name: str) -> Node:
+    """Return a built-in node; those that a healthy call does not reach are imported late."""
+    if name in _EAGER:
+        return _EAGER[name]
 
     async def node(state: CorrectionState, context: RunContext) -> Update:
         found: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
@@ -41,15 +44,16 @@ def _late(name: str) -> Node:
     return node
 
 
-SLOTS: Mapping[str, tuple[str, Node]] = {
-    "planner": ("plan", plan),
-    "executor": ("execute", execute),
-    "diagnoser": ("diagnose", diagnose),
-    "selector": ("select_strategy", _late("select_strategy")),
-    "repairer": ("repair", _late("repair")),
-    "validator": ("validate", validate),
-    "retrier": ("retry", retry),
-    "reporter": ("report_failure", _late("report_failure")),
+_EAGER: Mapping[str, Node] = {"plan": plan, "execute": execute}
+SLOTS: Mapping[str, str] = {
+    "planner": "plan",
+    "executor": "execute",
+    "diagnoser": "diagnose",
+    "selector": "select_strategy",
+    "repairer": "repair",
+    "validator": "validate",
+    "retrier": "retry",
+    "reporter": "report_failure",
 }
 """The built-in nodes, by the option that takes their place."""
 
@@ -118,8 +122,8 @@ class Loop:
     table: Table
     nodes: Mapping[str, Node]
     context: RunContext
-    state: type[CorrectionState] = CorrectionState
-    own_keys: JsonObject = field(default_factory=dict)
+    state: type[CorrectionState]
+    own_keys: Mapping[str, Any]
 
     @cached_property
     def reducers(self) -> dict[str, Callable[[Any, Any], Any]]:
@@ -128,7 +132,9 @@ class Loop:
         return {key: each for key, found in hints.items() for each in found if callable(each)}
 
 
-def build_loop(tools: Iterable[Any], options: JsonObject, clock: Clock | None = None) -> Loop:
+def build_loop(
+    tools: Iterable[Any], options: Mapping[str, Any], clock: Clock | None = None
+) -> Loop:
     """Build a loop.
 
     Raises:
@@ -136,14 +142,12 @@ def build_loop(tools: Iterable[Any], options: JsonObject, clock: Clock | None = 
         MapError: If the map is unusable.
     """
     # TypedDict keywords are checked by type checkers only, so a typo is caught here.
-    for name in options:
-        if name not in Options.__annotations__:
-            raise GraphSetupError(unknown_name("option", name, Options.__annotations__))
-        kind: Any = Options.__annotations__[name]
-        words = get_args(kind) if get_origin(kind) is Literal else ()
-        if words and options[name] not in (*words, None):
-            raise GraphSetupError(f"{name}: {unknown_name('word', options[name], words)}")
+    refuse_unknown("option", options, Options.__annotations__)
     given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
+        kind: Any = Options.__annotations__[name]
+        if get_origin(kind) is Literal:
+            refuse_unknown("word", [value], get_args(kind), f"{name}: ")
     state = given.get("state", CorrectionState)
     hints = get_type_hints(state, include_extras=True)
     own_keys = {key: hint for key, hint in hints.items() if key not in STATE_KEYS}
@@ -151,15 +155,15 @@ def build_loop(tools: Iterable[Any], options: JsonObject, clock: Clock | None = 
 
 
 def _table(given: JsonObject) -> Table:
-    built_in = {node for node, _ in SLOTS.values()}
-    own = [name for name in given.get("nodes", ()) if name not in built_in]
+    own = [name for name in given.get("nodes", ()) if name not in SLOTS.values()]
     routes, guarded, edges = (given.get(name, {}) for name in ("routes", "before", "on_edge"))
     return build_table(own, routes, guarded, edges)
 
 
 def _nodes(given: JsonObject) -> dict[str, Node]:
-    nodes: dict[str, Node] = dict(SLOTS.values()) | given.get("nodes", {})
-    nodes |= {node: given[slot] for slot, (node, _) in SLOTS.items() if slot in given}
+    nodes: dict[str, Node] = {node: load_node(node) for node in SLOTS.values()}
+    nodes |= given.get("nodes", {})
+    nodes |= {node: given[slot] for slot, node in SLOTS.items() if slot in given}
     for node, guard in given.get("before", {}).items():
         nodes[f"before_{node}"] = _check_first(guard) if node == "execute" else guard
     for edge, own in given.get("on_edge", {}).items():

@@ -7,7 +7,7 @@ from uuid import uuid4
 from selfcorrect.context import RunContext, has_readers
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.model import JsonDict
-from selfcorrect.policies.terminal import PolicySource
+from selfcorrect.policies.run import PolicySource
 from selfcorrect.routing import END, ENTRY, PASSED, REPORT, ROUTES, STOPPED, Table
 from selfcorrect.setup import Loop
 from selfcorrect.state import FORMAT, INPUT_KEYS, STATE_KEYS, CorrectionState, new_run, stop_run

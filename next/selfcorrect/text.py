@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any
 
+from selfcorrect.lazy import load_table
+
 
 def release(text: str, most: int = 1_000) -> str:
     """Return a text as it may leave.
@@ -78,11 +80,7 @@ def text_of(value: object) -> str:
 
 own_forms: list[str] = []
 """Patterns of RE2 that a deployment adds; see `integrations.logs.add_secret_form`."""
-_HINTS = (
-    *("pass", "pwd", "secret", "token", "key", "auth", "cred", "cookie", "sess", "sig", "basic"),
-    *("kennwort", "contrase", "senha", "bearer", "hook", "://", "%3a", "-u", "pin", "otp", "cv"),
-    *("eyj", "q~", "$", "ya29.", "sg.", "hvs.", "hvb.", "dp.pt", "1//0", "dapi"),
-)
+_HINTS: list[str] = load_table("redaction.toml")["hints"]
 _LONG = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[-_A-Z])[\w-]{16}")
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"

@@ -17,7 +17,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 
 from selfcorrect import SelfCorrection
-from selfcorrect.agents.stream import join_pieces, read_pieces
+from selfcorrect.agents.model_call import join_pieces, read_pieces
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 
 

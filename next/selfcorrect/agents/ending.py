@@ -2,39 +2,26 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
+from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
 from selfcorrect.text import quote
 
+Thread: TypeAlias = Sequence[AnyMessage]
+"""The messages of an agent, in order."""
 SOURCE = "lc_source"
 """LangChain's key for who wrote a message, where it is no user."""
 _CALLS = ("tool_calls", "tool_use", "function_call", "tool_call")
 """Stop reasons that promise a call."""
-_WORDS: Mapping[str, str] = {
-    "unread": "Your text holds a call of {} that was not made. If it is meant, call the tool;"
-    " if not, answer without it.",
-    "promised": "You stopped in order to call a tool, but your message holds no call. Call the"
-    " tool, or answer the user.",
-    "unstructured": "Your answer must be a call of {}. Give it in this form.",
-    "failed": "",
-    "blank": "Your last answer was empty. Answer the user, or call a tool.",
-    "repeated": "You made the same calls {} times in a row, and each answer was the same. Use the"
-    " answer, or do something else.",
-}
-"""What the model reads when it is asked again, by reason; a failed call has its own words."""
+_SENTENCES = load_table("sentences.toml")
+_OVER: Mapping[str, str] = _SENTENCES["over"]
 MOST_REPEATS = 5
 """Equal turns after which the model is told; three more, and the run ends."""
 MOST_FAILURES = 16
 """Turns in a row whose calls have all failed, after which the run ends."""
-_OVER: Mapping[str, str] = {
-    "terminal": "The run was ended: {}",
-    "repeated": "The run was ended: the same calls were made {} times in a row.",
-    "failed": "The run was ended: {} turns in a row, each call failed.",
-    "budget": "The run was ended at the bound of its budget: {}.",
-}
-"""The last message of a run that is ended without asking its model."""
 _ENDS = ("terminal_kind", "rejected")
 """Reasons of reports that end the run."""
 
@@ -49,7 +36,7 @@ class Objection:
     """Why the run does not end here.
 
     Attributes:
-        reason: A key of `_WORDS`.
+        reason: A key of `objections` in `sentences.toml`.
         text: What the model reads; empty where the thread says it already.
     """
 
@@ -58,7 +45,7 @@ class Objection:
 
 
 def _object(reason: str, slot: str = "") -> Objection:
-    return Objection(reason, _WORDS[reason].format(slot))
+    return Objection(reason, _SENTENCES["objections"][reason].format(slot))
 
 
 BLANK = _object("blank")
@@ -66,7 +53,7 @@ BLANK = _object("blank")
 
 
 def may_end(
-    messages: Sequence[AnyMessage],
+    messages: Thread,
     *,
     stop_reason: str | None = None,
     unread: str = "",
@@ -94,7 +81,7 @@ def may_end(
     return None
 
 
-def why_over(messages: Sequence[AnyMessage], *, is_running: bool) -> str | None:
+def why_over(messages: Thread, *, is_running: bool) -> str | None:
     """Return why the model is not asked any more, as the last message of the run, or None.
 
     Args:
@@ -116,13 +103,13 @@ def over_budget(detail: str) -> str:
     return _OVER["budget"].format(detail)
 
 
-def object_to_repeats(messages: Sequence[AnyMessage]) -> Objection | None:
+def object_to_repeats(messages: Thread) -> Objection | None:
     """Return an objection where the model makes the same calls again and again, or None."""
     count = count_repeats(messages)
     return _object("repeated", str(count)) if count >= MOST_REPEATS else None
 
 
-def _terminal_detail(messages: Sequence[AnyMessage], *, is_running: bool) -> str | None:
+def _terminal_detail(messages: Thread, *, is_running: bool) -> str | None:
     """Return the detail of an answer to the last turn that ends the agent, or None."""
     for each in reversed(messages):
         if isinstance(each, AIMessage) or (isinstance(each, HumanMessage) and not is_running):
@@ -133,19 +120,19 @@ def _terminal_detail(messages: Sequence[AnyMessage], *, is_running: bool) -> str
     return None
 
 
-def count_failures(messages: Sequence[AnyMessage]) -> int:
+def count_failures(messages: Thread) -> int:
     """Return how many turns the thread ends with whose calls have all failed."""
-    turns = islice(_list_turns(messages), MOST_FAILURES)
-    return sum(1 for _ in takewhile(lambda turn: turn[1], turns))
+    turns = islice(list_turns(messages), MOST_FAILURES)
+    return sum(1 for _ in takewhile(lambda turn: turn[-1], turns))
 
 
-def count_repeats(messages: Sequence[AnyMessage]) -> int:
+def count_repeats(messages: Thread) -> int:
     """Return how often the thread ends with the same calls and the same answers.
 
     A few turns that follow each other again and again count like one turn that is repeated. A
     word of the user's ends the row; words of middleware do not. Too few to matter are 0.
     """
-    turns = list(islice(_list_turns(messages), _LONGEST_ROUND * (MOST_REPEATS + 3)))
+    turns = list(islice(list_turns(messages), _LONGEST_ROUND * (MOST_REPEATS + 3)))
     if len(turns) < MOST_REPEATS:
         return 0
     return max(_count_rounds(turns, length) for length in range(1, _LONGEST_ROUND + 1))
@@ -161,10 +148,10 @@ def _count_rounds(turns: Sequence[object], length: int) -> int:
 _LONGEST_ROUND = 4
 
 
-def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[tuple[object, bool]]:
+def list_turns(messages: Thread) -> Iterator[tuple[list[Any], list[Any], bool]]:
     """Yield the turns with calls since the user's last word, the last one first.
 
-    Each comes as its calls and answers, and whether all of them have failed.
+    Each comes as its calls, its answers, and whether all of them have failed.
     """
     answers: list[ToolMessage] = []
     for message in reversed(messages):
@@ -175,8 +162,7 @@ def _list_turns(messages: Sequence[AnyMessage]) -> Iterator[tuple[object, bool]]
                 return
             calls = [(each["name"], each["args"]) for each in message.tool_calls]
             said = sorted(((each.name, str(each.text)) for each in answers), key=repr)
-            has_failed = all(each.status == "error" for each in answers)
-            yield (calls, said), has_failed
+            yield calls, said, all(each.status == "error" for each in answers)
             answers = []
         elif SOURCE not in message.additional_kwargs:
             return

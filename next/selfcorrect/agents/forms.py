@@ -5,11 +5,11 @@ Loads no LangChain; its messages have a form of their own in `langchain_form`.
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from selfcorrect.agents.pairing import Entry
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.reading.call_object import strict_json
 
@@ -53,11 +53,6 @@ class Unit:
     holder: JsonObject | None = None
     tool: str = ""
 
-    @property
-    def entry(self) -> Entry:
-        """What pairing sees of it."""
-        return tuple(call.id for call in self.calls) or self.answers
-
 
 @frozen
 class ProviderForm:
@@ -70,7 +65,7 @@ class ProviderForm:
         args: The key of the arguments.
         call_id: The key of the id of a call.
         answer_id: The key of the same id in an answer.
-        lost: Makes an answer without its id, from the name of the tool and a text.
+        lost: An answer without its id, with slots for the name of the tool and a text.
         is_text: Whether arguments are written as the text of an object.
         is_apart: Whether each answer is a message. If not, all answers to a turn stand together in
             the next message, before anything else.
@@ -78,12 +73,12 @@ class ProviderForm:
     """
 
     parts: str
-    call: tuple[str, ...]
-    answers: tuple[str, ...]
+    call: Sequence[str]
+    answers: Sequence[str]
     args: str
     call_id: str
     answer_id: str
-    lost: Callable[[str, str], JsonDict]
+    lost: JsonDict
     is_text: bool = False
     is_apart: bool = False
     needs_id: bool = True
@@ -138,7 +133,7 @@ class ProviderForm:
 
     def answer(self, item: JsonObject | None, call: ThreadCall, text: str) -> JsonObject:
         """Return an answer with the id of its call; without an item, an error with this text."""
-        part = item or self.lost(call.name, text)
+        part = item or _fill(self.lost, {"name": call.name, "text": text})
         inner = _inner(part, self.answers) or {}
         new = {**inner, self.answer_id: call.id} if call.has_id else {**inner}
         # Where an answer need not have an id, its name has to be that of its call.
@@ -237,12 +232,19 @@ def object_of(args: JSON) -> JsonObject | None:
     return value if isinstance(value, dict) else {} if value in ("", None) else None
 
 
-def _inner(part: Any, marks: tuple[str, ...]) -> JsonObject | None:
+def _inner(part: Any, marks: Sequence[str]) -> JsonObject | None:
     """Return what a part holds of a call or an answer, or None if it is neither."""
     if not isinstance(part, dict):
         return None
     found = next((part[key] for key in marks if isinstance(part.get(key), dict)), None)
     return part if found is None and part.get("type", part.get("role")) in marks else found
+
+
+def _fill(pattern: Any, slots: dict[str, str]) -> Any:
+    """Return a pattern of JSON with the slots in place of their names."""
+    if isinstance(pattern, dict):
+        return {key: _fill(each, slots) for key, each in pattern.items()}
+    return slots.get(pattern, pattern)
 
 
 def _swap(part: JsonObject, old: JsonObject, new: JsonDict) -> JsonDict:
@@ -255,47 +257,9 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
-CHAT = ProviderForm(
-    "tool_calls",
-    ("function", "custom"),
-    ("tool",),
-    "arguments",
-    "id",
-    "tool_call_id",
-    lambda _, text: {"role": "tool", "content": text},
-    is_text=True,
-    is_apart=True,
-)
-RESPONSES = ResponsesForm(
-    "items",
-    ("function_call",),
-    ("function_call_output",),
-    "arguments",
-    "call_id",
-    "call_id",
-    lambda _, text: {"type": "function_call_output", "output": text},
-    is_text=True,
-    is_apart=True,
-)
-ANTHROPIC = ProviderForm(
-    "content",
-    ("tool_use",),
-    ("tool_result",),
-    "input",
-    "id",
-    "tool_use_id",
-    lambda _, text: {"type": "tool_result", "content": text, "is_error": True},
-)
-GEMINI = ProviderForm(
-    "parts",
-    ("functionCall", "function_call"),
-    ("functionResponse", "function_response"),
-    "args",
-    "id",
-    "id",
-    lambda name, text: {"functionResponse": {"name": name, "response": {"error": text}}},
-    needs_id=False,
-)
+_FORMS = load_table("agents/forms.toml")
+CHAT, ANTHROPIC, GEMINI = (ProviderForm(**_FORMS[name]) for name in ("chat", "anthropic", "gemini"))
+RESPONSES = ResponsesForm(**_FORMS["responses"])
 
 
 def without_half_characters(value: JSON) -> JSON:

@@ -1,6 +1,8 @@
 """`SelfCorrection`: a LangChain middleware that carries every tool call through the loop."""
 
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
+from dataclasses import asdict
 from typing import Annotated, Any, NotRequired, Unpack, cast
 
 from langchain.agents.middleware.types import (
@@ -16,24 +18,27 @@ from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.budget import SPENT, open_account
+from selfcorrect.agents.agent_run import RUN, SPENT, Account, AgentRun
 from selfcorrect.agents.ending import is_word_of_user
-from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions
 from selfcorrect.agents.model_turn import take_turn
-from selfcorrect.agents.tool_call import run_call
+from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
 from selfcorrect.agents.turn import Turn
 from selfcorrect.context import run_sync
-from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.model import JsonDict
-from selfcorrect.policies.budgets import AgentBudget, LimitDecision
-from selfcorrect.policies.empty_answers import EmptyAnswerPolicy
-from selfcorrect.policies.hooks import Hooks
-from selfcorrect.policies.unknown_tools import AutoCorrect, ToolNotFoundPolicy
+from selfcorrect.policies.agent import (
+    AgentBudget,
+    AutoCorrect,
+    EmptyAnswerPolicy,
+    LimitDecision,
+    ToolNotFoundPolicy,
+)
+from selfcorrect.policies.run import Hooks
 from selfcorrect.setup import Options
 
 _UNBOUNDED = 1 << 30
 """Without a policy the model is told of a wrong name as often as it writes one."""
+_OWN = ("tool_not_found", "on_empty", "budget", "on_limit")
 
 
 class AgentOptions(Options, HostOptions, total=False):
@@ -100,17 +105,12 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     def __init__(self, **options: Unpack[AgentOptions]) -> None:
         super().__init__()
         given: JsonDict = {**options}
-        for name in given:
-            if name not in AgentOptions.__annotations__:
-                raise GraphSetupError(unknown_name("option", name, AgentOptions.__annotations__))
-        self._not_found: ToolNotFoundPolicy | None = given.pop("tool_not_found", None)
-        self._on_empty: EmptyAnswerPolicy | None = given.pop("on_empty", None)
-        self._budget: AgentBudget | None = given.pop("budget", None)
-        self._on_limit: Any = given.pop("on_limit", None)
+        refuse_unknown("option", given, AgentOptions.__annotations__)
+        self._own = own = {name: given.pop(name, None) for name in _OWN}
         self._hooks: Hooks | None = given.get("hooks")
-        if not isinstance(self._budget, AgentBudget | None):
-            raise GraphSetupError(f"budget: not an AgentBudget: {self._budget!r:.80}")
-        for policy in filter(None, (self._not_found, self._on_empty)):
+        if not isinstance(own["budget"], AgentBudget | None):
+            raise GraphSetupError(f"budget: not an AgentBudget: {own['budget']!r:.80}")
+        for policy in filter(None, (own["tool_not_found"], own["on_empty"])):
             if not callable(getattr(policy, "fresh", None)):
                 raise GraphSetupError(f"not a policy: {policy!r:.80}")
         self._loops = HostedLoops(given, shows=True)
@@ -153,13 +153,15 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     def _run_of(self, request: ModelRequest[Any]) -> AgentRun:
         if (run := request.state.get(RUN)) is not None:
             return cast("AgentRun", run)
-        not_found = (self._not_found or AutoCorrect(max_retries=_UNBOUNDED)).fresh()
-        run = AgentRun(not_found, self._on_empty.fresh() if self._on_empty else None)
+        own = self._own
+        not_found = (own["tool_not_found"] or AutoCorrect(max_retries=_UNBOUNDED)).fresh()
+        run = AgentRun(not_found, own["on_empty"] and own["on_empty"].fresh())
         last = request.state["messages"][-1]
         run.begins = last.id
         # Another middleware may ask for this turn several times.
         request.state[RUN] = run  # type: ignore[literal-required]
-        if self._budget is not None:
-            kept = None if is_word_of_user(last) else request.state.get(SPENT)
-            run.account = open_account(self._budget, self._on_limit, self._hooks, kept)
+        if own["budget"] is not None:
+            kept: Any = None if is_word_of_user(last) else request.state.get(SPENT)
+            account: JsonDict = deepcopy({"bounds": asdict(own["budget"]), **(kept or {})})
+            run.account = Account(on_limit=own["on_limit"], hooks=self._hooks, **account)
         return run

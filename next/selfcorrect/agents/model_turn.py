@@ -6,39 +6,56 @@ from typing import Any
 from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain.agents.structured_output import AutoStrategy, ToolStrategy
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.types import Command
 
-from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.answers import NO_ANSWER, PLACEHOLDER, feedback_message, is_blank
-from selfcorrect.agents.budget import SPENT, BudgetReachedError
+from selfcorrect.agents.agent_run import RUN, SPENT, AgentRun, BudgetReachedError
+from selfcorrect.agents.calls import calls_of, with_calls
 from selfcorrect.agents.ending import (
     BLANK,
     Objection,
+    Thread,
     may_end,
     object_to_repeats,
     over_budget,
     why_over,
 )
-from selfcorrect.agents.hosted_loops import HostedLoops
-from selfcorrect.agents.mend import mend_calls
-from selfcorrect.agents.model_call import Ask, ask_model, prepare
-from selfcorrect.agents.text_calls import Start, may_hold_call, read_text_calls, stop_reason
-from selfcorrect.agents.thread import with_known_answers
+from selfcorrect.agents.model_call import Ask, ask_model
+from selfcorrect.agents.thread import (
+    NO_ANSWER,
+    PLACEHOLDER,
+    feedback_message,
+    is_blank,
+    valid_thread,
+    with_known_answers,
+)
+from selfcorrect.agents.tool_call import HostedLoops
 from selfcorrect.agents.turn import (
     TURN,
+    UNREAD,
+    Start,
+    Starts,
     Turn,
     beside_calls,
+    may_hold_call,
+    read_text_calls,
+    stop_reason,
     with_made_calls,
     with_readable_calls,
 )
 from selfcorrect.context import RunContext
 from selfcorrect.errors import CorrectionFailed
-from selfcorrect.model import JsonDict
+from selfcorrect.model import Call, JsonDict
+from selfcorrect.nodes.execute import unfit
+from selfcorrect.nodes.plan import check_call
+from selfcorrect.routing import PASSED
 from selfcorrect.setup import Loop
+from selfcorrect.state import CorrectionState, Update
 from selfcorrect.text import quote
+from selfcorrect.walk import walk_hosted
 
 MOST_ASKS = 16
 """How often the model is asked in one turn, whatever a policy says."""
@@ -72,15 +89,20 @@ async def _take_turn(
     update: JsonDict = {RUN: run}
     if (over := why_over(messages, is_running=messages[-1].id != run.begins)) is not None:
         return ModelResponse([AIMessage(over)]), {**update, "jump_to": "end"}
-    if renewed := with_made_calls(messages):
-        update["messages"] = renewed
-    run.offered = tuple(each for each in request.tools if isinstance(each, BaseTool))
+    if (renewed := with_made_calls(messages)) is not None:
+        update["messages"] = [renewed]
+    offered = [each for each in request.tools if isinstance(each, BaseTool)]
     # A tool that is declared wrongly is found before the model is paid.
-    loop = loops.loop_with(run.offered, is_async=is_async)
+    loop = loops.loop_with(offered, is_async=is_async)
     scope = loops.lasting_scope(request.runtime, get_config().get("configurable") or {})
-    known_thread = await with_known_answers(request.messages, loop.context, scope)
-    asked = prepare(request.override(messages=known_thread), renewed, run)
-    asked = _show_tools(asked, loop)
+    thread = await with_known_answers(request.messages, loop.context, scope)
+    thread = [renewed if renewed and each.id == renewed.id else each for each in thread]
+    structured = request.response_format
+    if isinstance(structured, AutoStrategy):
+        structured = ToolStrategy(structured.schema)
+    run.structured = tuple(each.name for each in getattr(structured, "schema_specs", ()))
+    run.names = (*(each.name for each in offered), *run.structured)
+    asked = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
     if (objection := object_to_repeats(messages)) and run.may_ask(objection):
         asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
     may_object, left = True, MOST_ASKS
@@ -90,8 +112,9 @@ async def _take_turn(
         if not any(isinstance(each, AIMessage) for each in response.result):
             # Another middleware answers without the model.
             return response, update
+        is_answered = response.structured_response is not None
         turn, starts, unread = _read(response, messages, run, loop.context)
-        feedback, objection = _answer(turn, unread, run, has_answer=_has_answer(response))
+        feedback, objection = _answer(turn, unread, run, () if is_answered else run.structured)
         if objection is not None and may_object and run.may_ask(objection):
             may_object, feedback = False, objection.text
         if feedback is None or not left:
@@ -108,36 +131,36 @@ async def _take_turn(
     return replace(response, result=result), update | known
 
 
-def _show_tools(request: ModelRequest[Any], loop: Loop) -> ModelRequest[Any]:
-    """Return the request with usable tools, and the arguments that the runtime does not fill in."""
-    specs = loop.context.tools
+def _show_tools(request: ModelRequest[Any], loop: Loop) -> list[BaseTool | JsonDict]:
+    """Return the usable tools, and of each the arguments that the runtime does not fill in."""
     shown: list[BaseTool | JsonDict] = []
     for each in request.tools:
         if not isinstance(each, BaseTool):
             shown.append(each)
-        elif (spec := specs.get(each.name)) is not None:
+        elif (spec := loop.context.tools.get(each.name)) is not None:
             schema = {"args_schema": {**spec.parameters}}
             shown.append(each.model_copy(update=schema) if spec.takes_key else each)
-    return request if shown == request.tools else request.override(tools=shown)
+    return shown
 
 
 def _read(
     response: ModelResponse[Any],
-    messages: Sequence[AnyMessage],
+    messages: Thread,
     run: AgentRun,
     context: RunContext,
-) -> tuple[AIMessage, dict[str, Start], str]:
+) -> tuple[AIMessage, Starts, str]:
     """Return the turn with readable calls, what the loop starts from, and an unread call's tool."""
     turn = next(each for each in response.result if isinstance(each, AIMessage))
     readable, starts = with_readable_calls(turn)
-    if readable.tool_calls or _has_answer(response) or not may_hold_call(turn, run.names):
+    is_answered = response.structured_response is not None
+    if readable.tool_calls or is_answered or not may_hold_call(turn, run.names):
         return readable, starts, ""
     found = read_text_calls(turn, context, messages, may_call=not run.structured)
     return (turn, {}, found) if isinstance(found, str) else (*found, "")
 
 
 def _answer(
-    turn: AIMessage, unread: str, run: AgentRun, *, has_answer: bool
+    turn: AIMessage, unread: str, run: AgentRun, structured: Sequence[str]
 ) -> tuple[str | None, Objection | None]:
     """Return what a policy, or what we, have to say against a turn."""
     if is_blank(turn):
@@ -147,33 +170,54 @@ def _answer(
         run.empty.on_answer()
     if turn.tool_calls:
         return None, None
-    structured = () if has_answer else run.structured
     reason = stop_reason(turn)
     return None, may_end([turn], stop_reason=reason, unread=unread, structured=structured)
 
 
 async def _repair(
     turn: AIMessage,
-    starts: dict[str, Start],
-    messages: Sequence[AnyMessage],
+    starts: Starts,
+    messages: Thread,
     run: AgentRun,
     loop: Loop,
 ) -> tuple[AIMessage, JsonDict]:
-    """Return the turn with repaired calls, and what the private state says of it."""
+    """Return the turn with its calls repaired as far as they can be, and the private state of it.
+
+    Executes nothing, and asks nobody.
+    """
     if not turn.tool_calls:
         return turn, {}
     beside = beside_calls(turn, [*messages, turn])
-    mended, found = await mend_calls(turn, starts, loop, beside, skip=run.structured)
-    words = run.words_for(mended.tool_calls)
+    calls, found = calls_of(turn), dict(starts)
+    for at, call in enumerate(calls):
+        start = starts.get(call["id"] or "")
+        if call["name"] in run.structured:
+            continue
+        if start is None and check_call(Call(call["name"], call["args"]), loop.context) is None:
+            continue
+        plain = {"call": {"name": call["name"], "args": call["args"], "id": call["id"]}}
+        state = await _walk({**(start["given"] if start else plain), **beside}, loop)
+        if state is not None:
+            calls[at], found[call["id"] or ""] = _show(call, state)
+    mended, words = with_calls(turn, calls), run.words_for(calls)
     if not found and not words:
         return mended, {}
-    if not mended.id:
-        mended = mended.model_copy(update={"id": str(uuid4())})
-    return mended, {TURN: Turn(message=mended.id, starts=found, words=words)}
+    # The arguments that the model wrote could not be read.
+    unread = [
+        call_id
+        for call_id, start in found.items()
+        if not isinstance(start["given"].get("call", {}).get("args"), dict)
+    ]
+    more: JsonDict = {"id": mended.id or str(uuid4())}
+    if unread:
+        # The mark outlasts the private state: without it the call would run with its defaults.
+        more["additional_kwargs"] = {**mended.additional_kwargs, UNREAD: unread}
+    turn = mended.model_copy(update=more)
+    return turn, {TURN: Turn(message=turn.id, starts=found, words=words)}
 
 
 def _unread_answers(
-    turn: AIMessage, starts: dict[str, Start], structured: Sequence[str]
+    turn: AIMessage, starts: Starts, structured: Sequence[str]
 ) -> list[ToolMessage]:
     """Return the answers to malformed calls that no tool answers: those of structured output."""
     answers: list[ToolMessage] = []
@@ -190,9 +234,54 @@ def _unread_answers(
     return answers
 
 
-def _has_answer(response: ModelResponse[Any]) -> bool:
-    return response.structured_response is not None
-
-
 def _with_text(message: AIMessage, text: str) -> AIMessage:
     return message.model_copy(update={"content": text})
+
+
+def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
+    """Return the call as others see it, and what the loop starts from.
+
+    A name that is sure is shown, even where the arguments cannot be repaired: the call fails
+    visibly, and a person may complete it.
+    """
+    current = state["current"]
+    shown = {"name": current["name"], "args": current["args"]}
+    if not isinstance(shown["args"], dict):
+        # The arguments could not be read; the loop has their text.
+        shown["args"] = {}
+    # Nobody was asked: what only asks is tried again where somebody can be.
+    tried = [each for each in state["tried"] if each["outcome"] != "asked"]
+    kept = {key: state[key] for key in ("original", "changes", "counts")}
+    if (stop := state["stop"]) and stop["reason"] in ("escalated", "terminal_kind"):
+        # Whoever has ended the call is not asked again.
+        kept["stop"] = stop
+    given = {"call": {**current, "id": call["id"]}, "mended": {**kept, "tried": tried}}
+    made: Any = {**call, **shown}
+    return made, Start(shown=shown, given=given)
+
+
+async def _walk(given: JsonDict, loop: Loop) -> JsonDict | None:
+    """Return the state in which a walk ends that executes nothing; None where it has no call."""
+    nodes = {name: _pass for name, targets in loop.table.routes.items() if PASSED in targets}
+    nodes |= {"execute": _stop_before, "report_failure": _hand_over}
+    out = await walk_hosted(replace(loop, nodes={**loop.nodes, **nodes}), given)
+    # The result of a handler is no call, and a change that was rejected is not shown.
+    if out["trail"][-1]["node"] not in ("execute", "report_failure"):
+        return None
+    state: Any = out["result"]
+    is_rejected = (state["stop"] or {}).get("reason") == "rejected"
+    return None if is_rejected or not state["current"].get("name") else state
+
+
+async def _pass(state: CorrectionState, context: RunContext) -> Update:  # noqa: ARG001
+    return {}
+
+
+async def _stop_before(state: CorrectionState, context: RunContext) -> Update:
+    """Hand the call over where it would be executed."""
+    wrong = unfit(state, context)
+    return {"outcome": "done", "result": dict(state)} if wrong is None else wrong
+
+
+async def _hand_over(state: CorrectionState, context: RunContext) -> Update:  # noqa: ARG001
+    return {"outcome": "reported", "result": dict(state)}

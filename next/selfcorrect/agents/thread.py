@@ -1,23 +1,28 @@
-"""The thread of an agent: made valid for any provider, and which of its calls are unanswered."""
+"""The thread of an agent: made valid for any provider, and what its messages say of its calls."""
 
-from collections.abc import Sequence
-from itertools import takewhile
-from json import dumps
-from typing import Any
+import json
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, cast
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langgraph.types import Command
 
-from selfcorrect.agents.answers import last_turn
-from selfcorrect.agents.calls import calls_of
+from selfcorrect.agents.calls import LangChainForm, calls_of
+from selfcorrect.agents.ending import SOURCE, Thread, is_word_of_user
 from selfcorrect.agents.history import make_valid, pair_units
-from selfcorrect.agents.langchain_form import LangChainForm
 from selfcorrect.context import RunContext
+from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.effects.again import Record
-from selfcorrect.nodes.execution import unpack
+from selfcorrect.errors import NotDone, ToolReportedError
+from selfcorrect.model import JSON
+from selfcorrect.nodes.execute import unpack
 from selfcorrect.text import quote
+from selfcorrect.tools.error_value import error_in
+from selfcorrect.tools.run import plain
 
 
-def valid_thread(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+def valid_thread(messages: Thread) -> list[AnyMessage]:
     """Return the thread as every provider accepts it; a valid thread comes back unchanged.
 
     See `make_valid`, which takes the messages of any provider.
@@ -25,7 +30,7 @@ def valid_thread(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     return make_valid(messages, LangChainForm()).messages
 
 
-def open_calls(messages: Sequence[AnyMessage]) -> list[ToolCall]:
+def open_calls(messages: Thread) -> list[ToolCall]:
     """Return the calls of the model's last message that have no answer; no others may run."""
     turn, behind = last_turn(messages)
     if turn is None:
@@ -34,13 +39,13 @@ def open_calls(messages: Sequence[AnyMessage]) -> list[ToolCall]:
     return [call for at, call in enumerate(calls_of(turn)) if at not in answers]
 
 
-def find_answers(turn: AIMessage, behind: Sequence[AnyMessage]) -> dict[int, Any]:
+def find_answers(turn: AIMessage, behind: Thread) -> dict[int, Any]:
     """Return the answers to the calls of one turn, by the place of the call in it."""
     steps = pair_units(LangChainForm().split([turn, *behind]))
     return {step.call[1]: behind[step.at - 1] for step in steps if step.call and step.at}
 
 
-def answer_to(call_id: str | None, messages: Sequence[AnyMessage]) -> ToolMessage | None:
+def answer_to(call_id: str | None, messages: Thread) -> ToolMessage | None:
     """Return the answer that a call has already, or None.
 
     Args:
@@ -58,7 +63,7 @@ def answer_to(call_id: str | None, messages: Sequence[AnyMessage]) -> ToolMessag
 
 
 async def with_known_answers(
-    messages: Sequence[AnyMessage], context: RunContext, scope: str | None
+    messages: Thread, context: RunContext, scope: str | None
 ) -> list[AnyMessage]:
     """Return the thread with the answers of calls that are done, but that it does not answer.
 
@@ -67,30 +72,113 @@ async def with_known_answers(
         context: The parts of the loop, its ledger among them.
         scope: What the ledger's memory belongs to; without one nothing is known.
     """
-    lost = {at: calls for at in range(len(messages)) if (calls := _open_at(messages, at))}
+    steps = pair_units(LangChainForm().split(messages))
+    lost = [step.call for step in steps if step.call and step.at is None]
     records: list[Record] = []
     if lost and scope is not None:
         records = await context.use_ledger(context.ledger.records)
-    thread: list[AnyMessage] = []
-    for at, message in enumerate(messages):
-        thread.append(message)
-        for call in lost.get(at, ()):
-            same = [each for each in records if each.thread == scope and _is_of(each, call)]
-            if len(same) == 1:
-                value, _ = unpack(same[0].value)
-                text = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
-                thread.append(ToolMessage(text, name=call["name"], tool_call_id=call["id"]))
+    thread = list(messages)
+    for turn, index in reversed(lost):
+        call = calls_of(cast("AIMessage", messages[turn]))[index]
+        same = [each for each in records if each.thread == scope and _is_of(each, call)]
+        if len(same) == 1:
+            value, _ = unpack(same[0].value)
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            answer = ToolMessage(text, name=call["name"], tool_call_id=call["id"])
+            thread.insert(turn + 1, answer)
     return thread
-
-
-def _open_at(messages: Sequence[AnyMessage], at: int) -> list[ToolCall]:
-    """Return the calls of a message that have no answer behind it."""
-    behind = map(messages.__getitem__, range(at + 1, len(messages)))
-    said = takewhile(lambda each: isinstance(each, ToolMessage), behind)
-    return open_calls([messages[at], *said])
 
 
 def _is_of(record: Record, call: ToolCall) -> bool:
     """Say whether a record is of this very call, and says that it is done."""
     is_named = (record.tool, record.call_id) == (call["name"], call["id"])
     return is_named and record.status == "done" and record.about == quote(call["args"], 500)
+
+
+PLACEHOLDER = "(no answer)"
+"""Stands in the thread for a blank turn, which providers reject."""
+NO_ANSWER = "The model gave no answer."
+ACCOUNT = "selfcorrect"
+"""Where an answer to a repaired call says what was written, what was changed, and what was made."""
+_SILENT_BLOCKS = ("text", "thinking", "redacted_thinking", "reasoning")
+
+
+def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
+    """Return the message in a tool's answer that belongs to the call, or None.
+
+    Args:
+        answer: A `ToolMessage`, a `Command`, or a list of both.
+        call_id: The call.
+    """
+    if isinstance(answer, ToolMessage):
+        return answer if answer.tool_call_id == call_id else None
+    if isinstance(answer, Command):
+        update = answer.update
+        inner = update.get("messages", ()) if isinstance(update, Mapping) else ()
+        return own_message(list(inner), call_id)
+    parts = answer if isinstance(answer, list) else ()
+    return next((found for each in parts if (found := own_message(each, call_id))), None)
+
+
+def value_in(message: ToolMessage | None) -> JSON:
+    """Return what a message says as plain JSON; a text is a text, whatever it looks like."""
+    content = message.content if message else None
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], Mapping):
+        content = content[0].get("text", content)
+    return plain(content)
+
+
+def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolReportedError:
+    """Return the exception that a message of an error stands for.
+
+    Args:
+        message: The message.
+        causes: What the tool's own code raised; without it, nothing shows that the code ran.
+    """
+    said = value_in(message)
+    try:
+        found = json.loads(said) if isinstance(said, str) and said.startswith("{") else said
+    except (ValueError, RecursionError):
+        found = said
+    error = reported_error(found, error_in(found) or message.text)
+    error.is_refusal = error.is_refusal or not causes
+    error.__cause__ = chain_of(causes)
+    return error
+
+
+def chain_of(errors: Sequence[BaseException]) -> BaseException | None:
+    """Return the last of several errors, each of which counts: the ones before become causes.
+
+    That nothing was done at last says nothing of the executions before.
+    """
+    errors = [each for each in errors if not isinstance(each, NotDone)] or errors
+    for before, error in pairwise(errors):
+        if error is not before and error.__cause__ is None:
+            error.__cause__ = before
+    return errors[-1] if errors else None
+
+
+def last_turn(messages: Thread) -> tuple[AIMessage | None, list[AnyMessage]]:
+    """Return the last message of the model, and what stands behind it."""
+    for behind, message in enumerate(reversed(messages)):
+        if isinstance(message, AIMessage):
+            return message, list(messages[len(messages) - behind :])
+    return None, []
+
+
+def feedback_message(text: str) -> HumanMessage:
+    """Return a message to the model that no user wrote."""
+    return HumanMessage(text, additional_kwargs={SOURCE: "selfcorrect"})
+
+
+def last_request(messages: Thread) -> str | None:
+    """Return what the user asked for last; messages that middleware wrote do not count."""
+    return next((each.text for each in reversed(messages) if is_word_of_user(each)), None)
+
+
+def is_blank(message: AIMessage) -> bool:
+    """Say whether a turn holds neither text nor a call, nor anything else for the user."""
+    if message.tool_calls or message.invalid_tool_calls or message.text.strip():
+        return False
+    blocks = message.content if isinstance(message.content, list) else []
+    return all(isinstance(each, str) or each.get("type") in _SILENT_BLOCKS for each in blocks)

@@ -1,28 +1,209 @@
-"""What a tool answered: one call of a turn, from the thread into the loop and back."""
+"""One call of a turn, from the thread into the loop of its host and back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, cast
+from uuid import uuid4
 
+from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 
 from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.answers import ACCOUNT, last_turn, own_message
 from selfcorrect.agents.ending import may_end, why_over
-from selfcorrect.agents.hosted_loops import HostedLoops, tools_of
-from selfcorrect.agents.text_calls import UNREAD
-from selfcorrect.agents.thread import answer_to
-from selfcorrect.agents.tool_run import ToolRun
-from selfcorrect.agents.turn import TURN, Turn, beside_calls
-from selfcorrect.graph import AGAIN
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.agents.thread import ACCOUNT, answer_to, last_turn, own_message
+from selfcorrect.agents.tool_run import LISTENER, Handler, ToolRun, spec_of
+from selfcorrect.agents.turn import TURN, UNREAD, Turn, beside_calls
+from selfcorrect.context import LOG, RunContext, has_readers
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.graph import AGAIN, CHECKPOINTER, compile_loop
+from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
+from selfcorrect.nodes.plan import check_call
+from selfcorrect.setup import Loop, build_loop
+from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.text import quote
+from selfcorrect.tools.spec import collect_tools, is_usable
 from selfcorrect.walk import walk_hosted
+
+_MAX_TOOL_SETS = 64
+_FORGETS = (
+    "calls of %r are remembered for this run only; pass a thread_id, or SelfCorrection(scope=...)"
+)
+
+
+class HostOptions(TypedDict, total=False):
+    """What hosts of LangChain calls take beside the options of the loop.
+
+    Attributes:
+        on_trail: Called after each call with `{"tool_call_id", "call", "executed", "trail"}`,
+            and the `failure` where there is one.
+        ask_person: Whether a question interrupts the agent; this needs a checkpointer.
+        effects: Effects of tools that declare none, by name or glob, as in a map.
+        scope: Stands in for a thread: what a call of a tool that acts is remembered for. A text,
+            or a function of the runtime.
+    """
+
+    on_trail: Callable[[JsonDict], object] | None
+    ask_person: bool
+    effects: Mapping[str, Any] | None
+    scope: str | Callable[[Any], object] | None
+
+
+class HostedLoops:
+    """Gives one loop the tools of whatever agent asks; built once for each set of tools.
+
+    Args:
+        options: See `Options`, and what the host adds: `HostOptions`. A model may be named as
+            LangChain names it.
+        shows: Whether calls are shown to others before they run.
+    """
+
+    def __init__(self, options: Mapping[str, Any], *, shows: bool) -> None:
+        host = {name: options.get(name) for name in HostOptions.__annotations__}
+        own = {name: item for name, item in options.items() if name not in host}
+        loop = build_loop((), _with_model(own))
+        self._loop = run_as_shown(loop) if shows else loop
+        self.raises = loop.context.raises
+        self._effects = StrategyMap(effects=host["effects"]).effects
+        self._ask_person = host["ask_person"]
+        self.on_trail = host["on_trail"]
+        self._scope = host["scope"]
+        for name, given in (("on_trail", self.on_trail), ("scope", self._scope)):
+            if not (given is None or callable(given) or (name, type(given)) == ("scope", str)):
+                raise GraphSetupError(f"{name}: must be callable, not {given!r:.80}")
+        self._has_warned = False
+        # What is kept holds its tools, so that no other tool can get one of their ids.
+        self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], Loop]] = {}
+        self._graphs: dict[int, Any] = {}
+
+    def graph_for(self, request: ToolCallRequest, loop: Loop) -> Any:
+        """Return the loop as a graph, where a person can be asked about the call; else None.
+
+        A graph keeps its state while a person thinks: its tool is not run again for the answer.
+        """
+        config = request.runtime.config.get("configurable") or {}
+        if not self._ask_person or config.get(CHECKPOINTER) is None:
+            return None
+        if (graph := self._graphs.get(id(loop))) is None:
+            asking = replace(loop, context=replace(loop.context, ask=_ask))
+            graph = self._graphs[id(loop)] = compile_loop(asking)
+        return graph
+
+    def lasting_scope(self, runtime: Any, config: JsonObject) -> str | None:
+        """Return the scope that outlives the run: the host's own, or the thread; else None."""
+        scope = self._scope(runtime) if callable(self._scope) else self._scope
+        lasting = scope or config.get("thread_id")
+        return str(lasting) if lasting else None
+
+    def scope_of(self, request: ToolCallRequest, run: str | None, *, acts: bool) -> str:
+        """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run.
+
+        Args:
+            request: The call.
+            run: The run of the agent, if it is known.
+            acts: Whether its tool acts: one that nobody will remember is warned about, once.
+        """
+        config = request.runtime.config.get("configurable") or {}
+        if (lasting := self.lasting_scope(request.runtime, config)) is not None:
+            return lasting
+        if acts and not self._has_warned and has_readers():
+            self._has_warned = True
+            LOG.warning(_FORGETS, request.tool_call["name"])
+        return run or str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
+
+    def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> Loop:
+        """Return the loop with these tools."""
+        key = (is_async, *map(id, tools))
+        if (kept := self._kept.get(key)) is None:
+            if len(self._kept) >= _MAX_TOOL_SETS:
+                self._kept.clear()
+                self._graphs.clear()
+            kept = self._kept[key] = (tools, self._with_tools(tools, is_async=is_async))
+        return kept[1]
+
+    def _with_tools(self, tools: Sequence[BaseTool], *, is_async: bool) -> Loop:
+        context = self._loop.context
+        specs = filter(is_usable, (spec_of(tool, is_async=is_async) for tool in tools))
+        found = collect_tools(specs, {**self._effects, **context.map.effects})
+        hosted = replace(context, tools=found, answer=_answer, is_async=is_async)
+        return replace(self._loop, context=hosted)
+
+
+def _with_model(options: JsonObject) -> JsonObject:
+    """Return the options with their model loaded, where it is named."""
+    model = options.get("model")
+    if not isinstance(model, str):
+        return options
+    from langchain.chat_models import init_chat_model
+
+    return {**options, "model": init_chat_model(model)}
+
+
+def _answer() -> JSON:
+    run = LISTENER.get()
+    return run.dump_answer() if isinstance(run, ToolRun) else None
+
+
+def _ask(question: JsonObject) -> Any:
+    """Ask a person about the present call; the answer stands for the call as it is then."""
+    answer = interrupt(question)
+    cast("ToolRun", LISTENER.get()).is_approved = True
+    return answer
+
+
+def tools_of(request: ToolCallRequest) -> list[BaseTool]:
+    """Return the tools of the agent that makes a call."""
+    tools, own = request.runtime.tools, request.tool
+    if own is None or any(each is own for each in tools):
+        return tools
+    # Another middleware has brought a tool of its own.
+    return [*(each for each in tools if each.name != own.name), own]
+
+
+def run_as_shown(loop: Loop) -> Loop:
+    """Return the loop in which a call that acts, but that nobody has seen so, is only proposed."""
+    name = loop.table.guards.get("execute", "execute")
+    node = loop.nodes[name]
+
+    def run(state: CorrectionState, context: RunContext) -> Any:
+        stop = _refuse_unseen(state, context)
+        return node(state, context) if stop is None else stop
+
+    return replace(loop, nodes={**loop.nodes, name: run})
+
+
+def _refuse_unseen(state: CorrectionState, context: RunContext) -> Update | None:
+    run: Any = LISTENER.get()
+    now, seen = state["current"], run.shown or run.request.tool_call
+    tool = context.tools.get(now["name"])
+    if tool is None or not tool.acts or _is_same(now, {**seen}, context):
+        return None
+    if check_call(call_of(now), context) is not None:
+        # What does not fit is not made either, and says why.
+        return None
+    if run.is_approved:
+        # One answer of a person is for one call: what is changed after it was made is another.
+        run.shown, run.is_approved = now, False
+        return None
+    detail = "The repaired call was not made, because no one has approved it."
+    if state["attempts"]:
+        detail += f" The tool had refused: {quote(state['attempts'][-1]['text'] or '', 300)}"
+    return stop_run("needs_person", detail, proposal=now)
+
+
+def _is_same(now: JsonDict, seen: JsonDict, context: RunContext) -> bool:
+    """Say whether two calls are the same for their tool's own validation."""
+    if now["name"] != seen["name"] or not isinstance(seen["args"], dict):
+        return False
+    # Most calls are made as they were shown.
+    is_equal = repr(now["args"]) == repr(seen["args"])
+    return is_equal or context.key_of(call_of(now)) == context.key_of(call_of(seen))
 
 
 async def run_call(
     request: ToolCallRequest,
-    handler: Callable[[ToolCallRequest], Any],
+    handler: Handler,
     loops: HostedLoops,
     state: JsonObject,
     *,
@@ -54,7 +235,7 @@ async def run_call(
 
 def _start(
     request: ToolCallRequest,
-    handler: Callable[[ToolCallRequest], Any],
+    handler: Handler,
     loops: HostedLoops,
     state: JsonObject,
     *,

@@ -15,12 +15,12 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from selfcorrect.agents.answers import last_turn
 from selfcorrect.agents.calls import each_once
-from selfcorrect.agents.hosted_loops import HostedLoops, HostOptions
-from selfcorrect.agents.stream import read_pieces
-from selfcorrect.agents.thread import answer_to, find_answers, open_calls
-from selfcorrect.agents.tool_call import run_call
+from selfcorrect.agents.ending import Thread
+from selfcorrect.agents.model_call import read_pieces
+from selfcorrect.agents.thread import answer_to, find_answers, last_turn, open_calls
+from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
+from selfcorrect.agents.tool_run import Handler
 from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
 from selfcorrect.context import run_sync
 from selfcorrect.model import JsonDict, JsonObject, frozen
@@ -173,12 +173,10 @@ class SelfCorrectingToolNode(ToolNode):
         _KNOWN.set(turn.known)
         return await super()._afunc(turn.one(call), turn.hosted(config), turn.runtime)
 
-    def _walk(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
+    def _walk(self, request: ToolCallRequest, handler: Handler) -> Any:
         return run_sync(run_call(request, handler, self._loops, _KNOWN.get(), is_async=False))
 
-    async def _awalk(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]
-    ) -> Any:
+    async def _awalk(self, request: ToolCallRequest, handler: Handler) -> Any:
         return await run_call(request, handler, self._loops, _KNOWN.get(), is_async=True)
 
 
@@ -211,7 +209,7 @@ class _NodeTurn:
     state: Any
     runtime: Runtime[Any]
     known: JsonObject
-    renewed: Sequence[AnyMessage]
+    renewed: Thread
 
     def one(self, call: ToolCall) -> JsonDict:
         """Return the input of one call."""
@@ -244,9 +242,7 @@ def _results_of(tasks: Sequence[Any]) -> list[Any]:
     return [each.result() for each in tasks]
 
 
-def _renew_answers(
-    turn: AIMessage, readable: AIMessage, behind: Sequence[AnyMessage]
-) -> dict[int, Any]:
+def _renew_answers(turn: AIMessage, readable: AIMessage, behind: Thread) -> dict[int, Any]:
     """Return the answers whose calls have got another id, by the identity of the old message."""
     answers = find_answers(turn, behind)
     ids = {at: readable.tool_calls[at]["id"] for at in answers}

@@ -3,20 +3,21 @@
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import lru_cache, wraps
 from inspect import iscoroutinefunction
 from itertools import chain
 from json import dumps
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
-from selfcorrect.agents.answers import chain_of, error_of, own_message, value_in
-from selfcorrect.agents.tool_copy import LISTENER, Listener, copy_tool
+from selfcorrect.agents.thread import chain_of, error_of, own_message, value_in
 from selfcorrect.context import run_sync
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import (
@@ -27,14 +28,83 @@ from selfcorrect.errors import (
 )
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.execution import EXECUTION
+from selfcorrect.nodes.execute import EXECUTION, change
 from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop
 from selfcorrect.tools.run import plain
-from selfcorrect.tools.spec import ToolOptions, ToolSpec, metadata_of
+from selfcorrect.tools.spec import ToolSpec
 
-_DECLARED = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
-"""What a function's dict `metadata` may say of its tool."""
+
+class Listener:
+    """Takes note of what a tool is called with, and of what its code came to."""
+
+    def note_call(self, args: Any) -> None:
+        """Take note of the arguments with which LangChain calls the tool; may forbid the call."""
+
+    def note_value(self, value: Any) -> None:
+        """Take note of what the code returned."""
+
+    def note_error(self, error: BaseException) -> None:
+        """Take note of what the code raised."""
+
+
+LISTENER = ContextVar("selfcorrect_listener", default=Listener())  # noqa: B039
+"""Who listens to the call that is being made."""
+
+
+def copy_tool(tool: BaseTool) -> BaseTool:
+    """Return a tool that shares everything with another one, and tells the listener."""
+    copy = object.__new__(_listening(type(tool)))
+    # The same fields, not equal ones: a tool may count its calls in itself.
+    for name in BaseTool.__slots__:
+        object.__setattr__(copy, name, getattr(tool, name))
+    return copy
+
+
+@lru_cache(maxsize=256)
+def _listening(kind: type[BaseTool]) -> type[BaseTool]:
+    """Return the class whose tools tell the listener."""
+    inner, ainner = kind._run, kind._arun  # noqa: SLF001 -- what LangChain has a tool define
+
+    # LangChain looks at the signature: some tools take its config.
+    @wraps(inner)
+    def run(self: Any, *args: Any, **options: Any) -> Any:
+        try:
+            value = inner(self, *args, **options)
+        except BaseException as error:
+            LISTENER.get().note_error(error)
+            raise
+        LISTENER.get().note_value(value)
+        return value
+
+    @wraps(ainner)
+    async def arun(self: Any, *args: Any, **options: Any) -> Any:
+        try:
+            value = await ainner(self, *args, **options)
+        except BaseException as error:
+            LISTENER.get().note_error(error)
+            raise
+        LISTENER.get().note_value(value)
+        return value
+
+    metaclass: Any = type(kind)
+
+    def call(self: Any, tool_input: Any, *args: Any, **options: Any) -> Any:
+        LISTENER.get().note_call(tool_input)
+        return kind.run(self, tool_input, *args, **options)
+
+    async def acall(self: Any, tool_input: Any, *args: Any, **options: Any) -> Any:
+        LISTENER.get().note_call(tool_input)
+        return await kind.arun(self, tool_input, *args, **options)
+
+    body = {"run": call, "arun": acall, "_run": run, "_arun": arun}
+    body |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
+    made: type[BaseTool] = metaclass(kind.__name__, (kind,), body)
+    return made
+
+
+Handler: TypeAlias = Callable[[ToolCallRequest], Any]
+"""LangChain's own way to run a tool; in async code it gives an awaitable."""
 
 
 @dataclass(eq=False, slots=True)
@@ -55,7 +125,7 @@ class ToolRun(Listener):
     """
 
     request: ToolCallRequest
-    handler: Callable[[ToolCallRequest], Any]
+    handler: Handler
     loop: Loop
     given: JsonObject
     words: str | None
@@ -178,7 +248,7 @@ class ToolRun(Listener):
         known = {*self.loop.context.tools[self.made["name"]].slot.properties, *self.made["args"]}
         own = {name: item for name, item in args.items() if name in known}
         try:
-            if execution.change(own):
+            if change(execution, own):
                 self.made = {**self.made, "args": own}
         except NotDone as error:
             self.note_error(error)
@@ -209,7 +279,7 @@ _SERIALIZER = JsonPlusSerializer()
 def spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     """Return a tool as the loop takes it: its schema as the model saw it, run by LangChain."""
     copy = copy_tool(tool)
-    spec = ToolSpec.from_langchain(tool, **_declared(tool))
+    spec = ToolSpec.from_langchain(tool)
     # LangChain would answer with a message that does not show whether the tool ran.
     check = spec.bind or dict
 
@@ -239,10 +309,3 @@ def _current() -> Iterator[ToolRun]:
         if gravest is error or gravest is None:
             raise
         raise gravest from error
-
-
-def _declared(tool: BaseTool) -> ToolOptions:
-    """Return what the function behind a tool declares, with the tool's own metadata over it."""
-    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None)
-    said = {**metadata_of(function), **metadata_of(tool)}
-    return cast("ToolOptions", {key: said[key] for key in _DECLARED if key in said})

@@ -1,16 +1,202 @@
-"""What is known of a turn of the model: its calls, each readable, and where the loop starts."""
+"""A turn of the model: its calls, each readable, those in its text, and where the loop starts."""
 
-from collections.abc import Sequence
-from hashlib import sha256
-from typing import TypedDict
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from unicodedata import normalize
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.answers import ACCOUNT, last_request, last_turn
 from selfcorrect.agents.calls import calls_of, each_once, with_calls
-from selfcorrect.agents.text_calls import TOOL_CHOICE, Readable, Start, stop_reason
-from selfcorrect.model import JsonDict
+from selfcorrect.agents.ending import Thread, is_word_of_user
+from selfcorrect.agents.history import stop_reason_of
+from selfcorrect.agents.thread import ACCOUNT, last_request, last_turn
+from selfcorrect.context import RunContext
+from selfcorrect.effects.equal import digest
+from selfcorrect.model import JSON, Call, JsonDict
+from selfcorrect.names import letters, words
+from selfcorrect.nodes.plan import is_forbidden
+from selfcorrect.protocols import tools_named
+from selfcorrect.reading.text_call import TextCall
+
+if TYPE_CHECKING:
+    from selfcorrect.reading.choose import Chosen
+
+
+TOOL_CHOICE = "tool_choice"
+"""Where the metadata of a turn says that no call was allowed in it."""
+UNREAD = "selfcorrect_unread"
+"""Where a turn names its calls that are shown without their arguments: they could not be read."""
+_OPENERS = re.compile(r"[{<(\[]")
+
+
+class Start(TypedDict):
+    """What the loop starts from, where it is not the call as the thread shows it.
+
+    Attributes:
+        shown: Name and arguments in the thread; others mean that somebody has edited the call.
+        given: The call as it stands, or the text that holds it, with what repaired it so far.
+    """
+
+    shown: JsonDict
+    given: JsonDict
+
+
+Starts: TypeAlias = dict[str, Start]
+"""What the loop starts from, by call id."""
+Readable: TypeAlias = tuple[AIMessage, Starts]
+"""A turn with calls that can be read, and what the loop starts from."""
+
+
+def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
+    """Say whether a text may hold a call; costs little, because each run ends with a text."""
+    text = turn.text
+    if _OPENERS.search(text) is None:
+        return False
+    squeezed = _APART.sub("", _fold(text))
+    return any(letters(name).casefold() in squeezed for name in names)
+
+
+def read_text_calls(
+    turn: AIMessage, context: RunContext, messages: Thread, *, may_call: bool
+) -> Readable | str:
+    """Return the turn with the calls of its text; else the tool of a call that was not read.
+
+    The text of the calls is taken out of its content.
+
+    Args:
+        turn: A turn without a call.
+        context: The tools and the policy of reading.
+        messages: The thread before it: the text may be an account of its calls, or quote it.
+        may_call: Whether a text may count as a call here.
+    """
+    reason = stop_reason(turn)
+    choice = turn.response_metadata.get(TOOL_CHOICE)
+    if is_forbidden({"finish_reason": reason, TOOL_CHOICE: choice}):
+        return ""
+    from selfcorrect.reading.choose import Chosen, NoCall, may_read
+
+    chosen = context.read(turn.text, reason)
+    if isinstance(chosen, NoCall):
+        return ""
+    if not isinstance(chosen, Chosen):
+        return chosen.name if context.offers(chosen.name) else ""
+    names = [call.name for call in chosen.calls]
+    if not all(map(context.offers, names)):
+        return ""
+    acts = context.may_act(chosen.calls)
+    if acts and _is_account(chosen, messages, context):
+        return ""
+    if acts and is_quoted(chosen.calls, messages):
+        return names[0]
+    if may_call and may_read(chosen, context.map.reading.text, acts=acts):
+        return _with_text_calls(turn, chosen)
+    return names[0] if chosen.edge else ""
+
+
+def stop_reason(turn: AIMessage) -> str | None:
+    """Return why the model stopped writing, if its provider says so; a refusal comes first."""
+    return stop_reason_of(
+        {**turn.additional_kwargs, **turn.response_metadata, "content": turn.content}
+    )
+
+
+def _is_account(chosen: "Chosen", messages: Thread, context: RunContext) -> bool:
+    """Say whether the text tells what was done: it repeats calls, or speaks of their tools."""
+    made, now = _calls_made(messages)
+    tools = {letters(call["name"]) for call in now}
+    if chosen.around or any(call.positional for call in chosen.calls):
+        return any(letters(call.name) in tools for call in chosen.calls)
+    keys = {_key(call["name"], call["args"], context) for call in made}
+    return all(_key(call.name, call.arguments, context) in keys for call in chosen.calls)
+
+
+def _calls_made(messages: Thread) -> tuple[list[ToolCall], list[ToolCall]]:
+    """Return the calls that have succeeded: of the thread, and since the user's last word."""
+    calls: list[ToolCall] = []
+    done: set[str] = set()
+    count: int | None = None
+    for message in reversed(messages):
+        if is_word_of_user(message):
+            count = len(calls) if count is None else count
+        elif isinstance(message, ToolMessage) and message.status != "error":
+            done.add(message.tool_call_id)
+        elif isinstance(message, AIMessage):
+            calls += (call for call in message.tool_calls if call["id"] in done)
+    return calls, calls[:count]
+
+
+def _key(name: str, args: JSON, context: RunContext) -> str:
+    tools = tools_named(name, context.tools)
+    own = tools[0].name if tools else name
+    return context.key_of(Call(own, args if isinstance(args, dict) else {"": args}))
+
+
+def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
+    calls: list[ToolCall] = []
+    starts: Starts = {}
+    for index, each in enumerate(chosen.calls):
+        is_plain = isinstance(each.arguments, dict) and not each.positional
+        call_id, args = f"call_{uuid4().hex[:12]}", each.arguments if is_plain else {}
+        calls.append(ToolCall(name=each.name, args=args, id=call_id, type="tool_call"))
+        starts[call_id] = Start(
+            shown={"name": each.name, "args": args}, given={"raw": turn.text, "index": index}
+        )
+    update = {"tool_calls": calls, "content": _without_text(turn, chosen.around)}
+    return turn.model_copy(update=update), starts
+
+
+def _without_text(turn: AIMessage, around: str) -> str | list[Any]:
+    """Return the content without the text of the calls; what is no text stays."""
+    if isinstance(turn.content, str):
+        return around
+    kept = [each for each in turn.content if isinstance(each, dict) and each.get("type") != "text"]
+    return [*kept, {"type": "text", "text": around}] if around else kept
+
+
+def is_quoted(calls: Iterable[TextCall], messages: Thread) -> bool:
+    """Say whether one of these calls is a quotation: a page may hold one, and must not make it.
+
+    Whatever its form, a call is one where what a tool answered names its tool and one of its
+    values. The user speaks of tools and values too, so what the user wrote must also have the form
+    of a call.
+    """
+    said = [
+        (_fold(each.text), _FORM if isinstance(each, HumanMessage) else "")
+        for each in messages
+        if isinstance(each, ToolMessage | HumanMessage)
+    ]
+    return any(_stands_in(call, text, form) for call in calls for text, form in said)
+
+
+_FORM = r"['\"`]?\s*(?:[({<>]|[,:]?\s*['\"]?(?:arguments|args|parameters|params|input)\b)"
+"""What follows the name of a tool in a call, be it markup, JSON or code."""
+_APART = re.compile(r"[\W_]+")
+
+
+def _stands_in(call: TextCall, text: str, form: str) -> bool:
+    name = r"[\W_]*".join(map(re.escape, words(call.name)))
+    if re.search(rf"(?<![^\W_]){name}(?![^\W_]){form}", text) is None:
+        return False
+    squeezed = _APART.sub("", text)
+    written = _leaves([call.arguments, *call.positional])
+    values = {_APART.sub("", _fold(each)) for each in written} - {""}
+    return not values or any(each in squeezed for each in values)
+
+
+def _leaves(value: JSON) -> Iterator[str]:
+    """Yield what is written in arguments."""
+    if isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(each)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def _fold(text: str) -> str:
+    return normalize("NFKC", text).casefold()
+
 
 TURN = "selfcorrect_turn"
 
@@ -25,7 +211,7 @@ class Turn(TypedDict):
     """
 
     message: str | None
-    starts: dict[str, Start]
+    starts: Starts
     words: dict[str, str]
 
 
@@ -43,13 +229,13 @@ def with_readable_calls(message: AIMessage) -> Readable:
     if any(each["args"] and not each["name"] for each in pieces):
         texts = [_NO_OWNER for _ in texts]
     calls: dict[str, ToolCall] = {}
-    starts: dict[str, Start] = {}
+    starts: Starts = {}
     for index, (call, text) in enumerate(zip(calls_of(once), texts, strict=True)):
         call_id = call["id"] or ""
         if not call_id or call_id in calls:
             # The same when a node runs again from its top.
-            place = f"{message.id or uuid4()} {index}".encode("utf-8", "replace")
-            call_id = call["id"] = f"call_{sha256(place).hexdigest()[:12]}"
+            place = digest(message.id or uuid4().hex, index)
+            call_id = call["id"] = f"call_{place[:12]}"
         calls[call_id] = call
         if text is not None:
             call["args"] = {}
@@ -61,8 +247,8 @@ def with_readable_calls(message: AIMessage) -> Readable:
 _NO_OWNER = "(a piece of this turn belongs to no call)"
 
 
-def with_made_calls(messages: Sequence[AnyMessage]) -> list[AIMessage]:
-    """Return the last turn with its calls as they were made, if they differ from those it shows."""
+def with_made_calls(messages: Thread) -> AIMessage | None:
+    """Return the last turn with its calls as they were made; None if it shows them so."""
     turn, behind = last_turn(messages)
     accounts = {
         each.tool_call_id: each.additional_kwargs.get(ACCOUNT, {})
@@ -70,15 +256,15 @@ def with_made_calls(messages: Sequence[AnyMessage]) -> list[AIMessage]:
         if isinstance(each, ToolMessage)
     }
     if turn is None or not any("made" in each for each in accounts.values()):
-        return []
+        return None
     calls = calls_of(turn)
     for call in calls:
         call.update(accounts.get(call["id"] or "", {}).get("made", {}))
     changed = with_calls(turn, calls)
-    return [] if changed is turn else [changed]
+    return None if changed is turn else changed
 
 
-def beside_calls(turn: AIMessage | None, messages: Sequence[AnyMessage]) -> JsonDict:
+def beside_calls(turn: AIMessage | None, messages: Thread) -> JsonDict:
     """Return what the loop is given beside the call of a turn."""
     return {
         "request": last_request(messages),

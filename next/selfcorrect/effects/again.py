@@ -234,17 +234,15 @@ def _refuse(record: Record) -> Refuse:
 
 
 def _is_vouched(record: Record, request: Request) -> bool:
+    status = Outcome.LOST if in_doubt(record) else record.status
+    gravity = _RANK.get(status, 0)
     return any(
         # A word about one execution is used up by the next, even if that one was cut off.
         each.key == record.key
         and each.attempt in ("", record.attempt)
-        and _gravity(record) <= _RANK[each.outcome]
+        and gravity <= _RANK[each.outcome]
         for each in request.vouches
     )
-
-
-def _gravity(record: Record) -> int:
-    return _RANK[Outcome.LOST] if in_doubt(record) else _RANK.get(record.status, 0)
 
 
 _RANK: Mapping[str, int] = {Outcome.DONE: 0, Outcome.REFUSED: 1, Outcome.LOST: 2}

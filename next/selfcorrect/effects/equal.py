@@ -50,12 +50,12 @@ def identity_key(stands: Sequence[JSON], key: str) -> str:
         stands: Where the call stands: its thread and task, its message, its index, its id.
         key: The key of equal calls.
     """
-    return _digest("identity", *stands, key)
+    return digest("identity", *stands, key)
 
 
 def doubt_key(scope: JSON, key: str) -> str:
     """Return the key of every call that asks the same in one scope, whatever its id."""
-    return _digest("doubt", scope, key)
+    return digest("doubt", scope, key)
 
 
 def theme_key(scope: JSON, call: Call, place: Slot | None) -> str:
@@ -68,7 +68,7 @@ def theme_key(scope: JSON, call: Call, place: Slot | None) -> str:
     is_short = isinstance(blurred, Mapping) and any(each != _WORDS for each in blurred.values())
     if blurred == normal or not is_short:
         return ""
-    return _digest("theme", scope, call.name, blurred)
+    return digest("theme", scope, call.name, blurred)
 
 
 _WORDS = ("words",)
@@ -98,7 +98,8 @@ def _is_free(text: str) -> bool:
     return is_long or (not text.isascii() and len(_LETTERS.findall(text)) >= _MANY)
 
 
-def _digest(*parts: JSON) -> str:
+def digest(*parts: JSON) -> str:
+    """Return a short name of values; equal values have the same, in whatever process."""
     return sha256(canonical(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

@@ -8,7 +8,10 @@ from typing import Any
 
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import Escalation, HardFailure, NotDone, ToolReportedError
+from selfcorrect.lazy import load_table
 from selfcorrect.model import Escalate, Terminal
+
+_TABLE = load_table("effects/failure.toml")
 
 
 def outcome_of(
@@ -123,7 +126,7 @@ def protocol_code(error: object) -> str | None:
 
 
 def _status_in(holder: object) -> int | None:
-    for name in _STATUS_FIELDS:
+    for name in _TABLE["status_fields"]:
         value = _whole_number(field_of(holder, name))
         # A status below 100 is an exit code or a count; so may be a mere code that is no error's.
         if value is not None and (400 if name == "code" else 100) <= value < 600:
@@ -155,14 +158,6 @@ def field_of(holder: object, name: str) -> Any:
     return found
 
 
-_STATUS_FIELDS = (
-    "status_code",
-    "status",
-    "http_status",
-    "statusCode",
-    "HTTPStatusCode",
-    "code",
-)
 _STATUS_TEXT = re.compile(r"\s*\d{3}(?:\s|$)", re.ASCII)
 
 _JSON_RPC = range(-32768, -31999)
@@ -202,28 +197,10 @@ _FILES = (
     PermissionError,
 )
 """Errors of the operating system that answer; any other may be a connection that broke."""
-CONNECTIONS = (
-    *("ConnectError", "ConnectionError", "ConnectionClosed", "NetworkError", "TransportError"),
-    *("ProtocolError", "IncompleteRead"),
-)
+TIMEOUT_FIELDS: list[str] = _TABLE["timeout_fields"]
+CONNECTIONS = tuple(_TABLE["connections"])
 """How the classes end that clients raise where a connection failed."""
-_NO_ANSWER_NAMES = (
-    "Timeout",
-    "TimeoutError",
-    "TimeoutException",
-    "TimeoutExpired",
-    "BrokenExecutor",
-    *CONNECTIONS,
-    "JSONDecodeError",
-    "PayloadError",
-    "RpcError",
-    "Unavailable",
-    "OperationalError",
-    "InterfaceError",
-    "BrokenResourceError",
-    "ClosedResourceError",
-)
-"""How the classes end that clients raise where no answer came."""
+_NO_ANSWER_NAMES = (*CONNECTIONS, *_TABLE["no_answer"])
 
 
 def _is_lost(error: BaseException) -> bool:
@@ -242,38 +219,9 @@ def _is_lost(error: BaseException) -> bool:
     return any(base.__name__.endswith(_NO_ANSWER_NAMES) for base in type(error).__mro__)
 
 
-TIMEOUT_FIELDS = ("timed_out", "timedOut", "is_timeout", "timeout")
-
-
 def _refuses_by_code(error: BaseException) -> bool:
     code = protocol_code(error) or ""
-    return code in _REFUSED_GRPC or (len(code) == 5 and code[:2] in _REFUSED_SQL)
-
-
-_REFUSED_SQL = ("22", "23", "42", "44")
-"""Classes of SQLSTATE (ISO/IEC 9075) of a statement that changed nothing."""
-_REFUSED_GRPC = frozenset(
-    {
-        "INVALID_ARGUMENT",
-        "NOT_FOUND",
-        "ALREADY_EXISTS",
-        "PERMISSION_DENIED",
-        "UNAUTHENTICATED",
-        "FAILED_PRECONDITION",
-        "OUT_OF_RANGE",
-        "UNIMPLEMENTED",
-    }
-)
-_REFUSED_NAMES = frozenset(
-    {
-        "ToolException",
-        # PEP 249: the statement was answered, and it changed nothing.
-        "IntegrityError",
-        "DataError",
-        "ProgrammingError",
-        "NotSupportedError",
-    }
-)
+    return code in _TABLE["refused_grpc"] or (len(code) == 5 and code[:2] in _TABLE["refused_sql"])
 
 
 def _is_refusal(layer: BaseException, home: str, error: BaseException) -> bool:
@@ -284,7 +232,7 @@ def _is_refusal(layer: BaseException, home: str, error: BaseException) -> bool:
         return True
     kind = type(layer)
     if field_of(layer, "is_refusal") is True or any(
-        base.__name__ in _REFUSED_NAMES for base in kind.__mro__
+        base.__name__ in _TABLE["refused_names"] for base in kind.__mro__
     ):
         return True
     if kind.__module__ != builtins.__name__:

@@ -5,7 +5,7 @@ from typing import Any
 
 from selfcorrect.effects.failure import CONNECTIONS, is_interrupt
 from selfcorrect.errors import SelfCorrectError
-from selfcorrect.policies.model_errors import (
+from selfcorrect.policies.agent import (
     MOST_WAIT,
     ModelErrorHandler,
     RespondWith,

@@ -15,11 +15,7 @@ from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
 
 _NO_ANSWER = (
-    "content_filter",
-    "refusal",
-    "safety",
-    "recitation",
-    "prohibited_content",
+    *("content_filter", "refusal", "safety", "recitation", "prohibited_content"),
     "guardrail_intervened",
 )
 """Reasons for which a provider withholds an answer, in small letters."""

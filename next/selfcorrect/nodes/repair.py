@@ -12,14 +12,29 @@ from itertools import chain, groupby, takewhile
 from typing import Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects.again import Record, Refuse, Run, Verdict
+from selfcorrect.effects.equal import digest
 from selfcorrect.effects.failure import ending_of
-from selfcorrect.errors import RemoteError
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import AnsweredError, RemoteError
 from selfcorrect.limits import add_spending, check_bound, count
-from selfcorrect.model import Call, Change, Diagnosis, GiveUp, JsonDict, Safety, change_of
+from selfcorrect.model import (
+    JSON,
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    JsonDict,
+    Retry,
+    Safety,
+    change_of,
+)
 from selfcorrect.models.port import ModelPort
-from selfcorrect.nodes.plan import choice_of
+from selfcorrect.nodes.plan import check_call, choice_of
 from selfcorrect.nodes.round import (
     NO_HELP,
+    PERSON,
     Round,
     Rung,
     change_call,
@@ -29,10 +44,12 @@ from selfcorrect.nodes.round import (
     update_of,
 )
 from selfcorrect.nodes.select_strategy import fault_of
+from selfcorrect.pointer import apply, keys_of
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.arguments import Problem, repair_arguments
 from selfcorrect.state import IDLE, CorrectionState, Update
-from selfcorrect.text import text_of
+from selfcorrect.text import bound, text_of
+from selfcorrect.tools.run import plain
 from selfcorrect.values.readings import Allow
 
 
@@ -40,7 +57,7 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
     """Try what was selected, finding by finding; where a strategy gives up, the next one."""
     if state["question"] is not None and context.ask is not None:
         # An interrupt runs this node again from its top: nothing paid may stand before it.
-        from selfcorrect.nodes.answer import take_answer
+        from selfcorrect.nodes.repair import take_answer
 
         return await take_answer(context.ask(state["question"]), state["question"], state, context)
     ladders = [
@@ -106,7 +123,7 @@ def _rewrite(
 def _by_words(rungs: Iterable[Rung]) -> list[list[Rung]]:
     """Return the rungs that may share a pass: rules that give a strategy other words may not."""
     groups: list[list[Rung]] = []
-    words: list[JsonDict] = []
+    words: list[dict[str, Any]] = []
     for rung in rungs:
         own = rung.primitive.words
         at = next((at for at, each in enumerate(words) if each.get(rung.strategy, own) == own), -1)
@@ -172,7 +189,11 @@ async def _try(rung: Rung, round_: Round) -> Round:
     """Ask one strategy, and take its answer into the round."""
     state, context = rung.state, rung.context
     said, spending = state["given"], context.spending(round_.counts)
-    tool = context.tools.get(round_.call.name)
+    tool, error = context.tools.get(round_.call.name), None
+    if state["source"] == "tool":
+        # After a resume only its text is known.
+        errors = context.live_part(state["run"]).errors
+        error = errors[-1] if errors else RemoteError(state["findings"][0]["text"])
     given = RepairContext(
         schema=tool.parameters if tool else {},
         tools=context.tools,
@@ -185,7 +206,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         attempts=len(state["attempts"]),
         model=ModelPort(context.model, spending) if context.model is not None else None,
         spending=spending,
-        error=_error(state, context),
+        error=error,
         reader=context.read,
         must_call=choice_of(said) not in ("", "auto", "none"),
     )
@@ -208,14 +229,6 @@ async def _try(rung: Rung, round_: Round) -> Round:
         return note(paid, rung, "gave_up", why)
 
 
-def _error(state: CorrectionState, context: RunContext) -> BaseException | None:
-    """Return what the tool raised, if it did; after a resume only its text is known."""
-    if state["source"] != "tool":
-        return None
-    errors = context.live_part(state["run"]).errors
-    return errors[-1] if errors else RemoteError(state["findings"][0]["text"])
-
-
 def teach(state: CorrectionState, made: Call, context: RunContext) -> None:
     """Tell the strategies that were tried, and learn, of a call that ended well."""
     for rule, name in {(each.get("rule"), each.get("strategy")): 0 for each in state["tried"]}:
@@ -224,3 +237,67 @@ def teach(state: CorrectionState, made: Call, context: RunContext) -> None:
             strategy = context.strategy_for(state, rule, str(name)).repair
             if (learn := getattr(strategy, "learn", None)) is not None:
                 learn(state["original"], made, [*map(change_of, state["changes"])], context.tools)
+
+
+async def take_answer(
+    answer: object, question: JsonDict, state: CorrectionState, context: RunContext
+) -> Update:
+    """Return what a person's answer comes to; one that cannot be used is asked for again.
+
+    Raises:
+        AnsweredError: If somebody else has answered the question otherwise.
+    """
+    from selfcorrect.person import repair_of
+
+    start = start_round(state, context)
+    # Only the answer to a question about a doubt vouches, and only for that doubt.
+    vouch = (*start.vouch, *({name: each[name] for name in _VOUCH} for each in question["doubts"]))
+    is_first = not state["counts"].get("questions")
+    tool, keys = context.tools.get(start.call.name), keys_of(question["path"])
+    place = tool.slot.at(keys) if tool is not None and keys else None
+    repaired = repair_of(plain(answer), question, start.call, place, is_first=is_first)
+    if isinstance(repaired, Changed) and _stays(start.call, repaired):
+        repaired = Retry(1)
+    if isinstance(repaired, Retry) and (wrong := check_call(start.call, context)) is not None:
+        repaired = GiveUp(f"the call cannot run as it stands: {wrong['findings'][0]['text']}")
+    rung = Rung(PERSON, Diagnosis(paths=(question["path"],)), state, context)
+    round_ = take(repaired, rung, replace(start, vouch=vouch))
+    last = round_.tried[-1]
+    if last["outcome"] not in _AFFIRMS:
+        round_ = replace(round_, vouch=start.vouch)
+    if last["outcome"] in NO_HELP:
+        asked = {**question, "problem": last["reason"]}
+        return update_of(replace(round_, question=asked), state)
+    await _claim(plain(answer), question, context)
+    return update_of(replace(round_, counts=count(round_.counts, "questions")), state)
+
+
+async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
+    """Take the question for this answer: of two that come at once, one counts."""
+    if context.task is None:
+        return
+    said = digest(answer)
+    key = digest("answer", context.task)
+    about = f"{said} {bound(question['question'], 200)}"
+    record = Record(key, key, "a person's answer", about=about, thread=context.thread or "")
+
+    def decide(known: Sequence[Record]) -> Verdict:
+        is_other = any(not each.about.startswith(said) for each in known)
+        return Refuse("repeated_failure") if is_other else Run()
+
+    if isinstance(await context.use_ledger(context.ledger.begin, record, decide), Refuse):
+        raise AnsweredError(f"the question {question['id']} was answered already")
+    await context.use_ledger(context.ledger.settle, key, Outcome.DONE)
+
+
+def _stays(call: Call, answer: Changed) -> bool:
+    """Say whether a person edits a call into what it is."""
+    try:
+        return apply(call, answer.changes) == call
+    except LookupError:
+        return False
+
+
+_VOUCH = ("key", "outcome", "attempt")
+_AFFIRMS = ("changed", "retry")
+"""What an answer comes to that lets the call run; a rejection vouches for nothing."""

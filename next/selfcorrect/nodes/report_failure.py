@@ -77,7 +77,10 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         {key: item for key, item in each.items() if key not in _INSIDE}
         for each in seen(state["tried"])
     ]
-    name = state["current"].get("name")
+    call, name = state["current"], state["current"].get("name")
+    if call and not name:
+        # A text that is no call stays the text.
+        call = {"raw": call.get("args")}
     from selfcorrect.feedback import text_for_model
     from selfcorrect.report import FailureReport, frame_of
 
@@ -90,7 +93,7 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
         for_model,
         _advice(reason, tool, state),
         name,
-        _call(state["current"]),
+        call or None,
         state["original"],
         state["findings"][:MAX_ITEMS],
         tried[:MAX_ITEMS],
@@ -106,12 +109,6 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
     )
 
 
-def _call(current: JsonDict) -> JsonDict | None:
-    """Return the call as it stands; a text that is no call stays the text."""
-    is_text = current and not current.get("name")
-    return {"raw": current.get("args")} if is_text else current or None
-
-
 def _advice(reason: str, tool: ToolSpec | None, state: CorrectionState) -> str:
     from selfcorrect.report import ADVICE
 
@@ -125,11 +122,14 @@ def _advice(reason: str, tool: ToolSpec | None, state: CorrectionState) -> str:
 def _raise(report: "FailureReport", errors: list[Exception]) -> None:
     """Raise the tool's own exception where the run changed nothing, else one of ours."""
     name = report.tool or "the call"
+    last = errors[-1] if errors else None
     if report.reason == "escalated":
-        raise _escalation(report, errors)
+        tool, severity = report.tool or "", report.severity or "HIGH"
+        error = EscalationError(tool, report.detail, severity, last, len(report.attempts))
+        error.report = report
+        raise error
     if not errors and report.reason != "terminal_kind":
         raise CorrectionFailed(f"{name!r}: {report.reason}: {report.detail}", report)
-    last = errors[-1] if errors else None
     # Without a repair the caller sees what it would have seen without this library.
     if last and len(errors) == 1 and not report.changes and report.reason in _UNTOUCHED:
         last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
@@ -140,15 +140,3 @@ def _raise(report: "FailureReport", errors: list[Exception]) -> None:
     failed = ToolExecutionError(text, report)
     failed.first_cause, failed.last_cause = errors[0], last
     raise failed from last
-
-
-def _escalation(report: "FailureReport", errors: list[Exception]) -> EscalationError:
-    error = EscalationError(
-        report.tool or "",
-        report.detail,
-        report.severity or "HIGH",
-        errors[-1] if errors else None,
-        len(report.attempts),
-    )
-    error.report = report
-    return error

@@ -2,13 +2,12 @@
 
 from selfcorrect.context import RunContext
 from selfcorrect.limits import check_bound, count
+from selfcorrect.nodes.select_strategy import stop_refused
 from selfcorrect.state import CorrectionState, Update, stop_run
 
 
 async def retry(state: CorrectionState, context: RunContext) -> Update:
     """Let the call be executed again if bounds and history allow it."""
-    from selfcorrect.nodes.select_strategy import stop_refused
-
     counts, limits = state["counts"], context.limits
     if refused := stop_refused(state, context, is_meant=state["wait"] is not None):
         return refused

@@ -125,7 +125,10 @@ def take(answer: Repair, rung: Rung, round_: Round) -> Round:
             # A part of them would be another repair than the one that is meant.
             return note(round_, rung, "gave_up", f"it makes more than {MAX_CHANGES} changes")
         case Changed(changes):
-            return change_call(map(_plain_change, changes), rung, round_)
+            # As the state can hold them.
+            made = (replace(each, safety=Safety(each.safety)) for each in changes)
+            held = (e if e.after is ABSENT else replace(e, after=plain(e.after)) for e in made)
+            return change_call(held, rung, round_)
         case Wait(seconds):
             waits = replace(round_, wait=max(round_.wait or 0.0, seconds))
             return note(waits, rung, "wait", f"{seconds:g} s")
@@ -147,12 +150,6 @@ def take(answer: Repair, rung: Rung, round_: Round) -> Round:
             return note(round_, rung, "gave_up", reason)
         case _:
             return note(round_, rung, "gave_up", f"{answer!r:.80} is no repair")
-
-
-def _plain_change(change: Change) -> Change:
-    """Return a change of a strategy as state can hold it."""
-    after = change.after if change.after is ABSENT else plain(change.after)
-    return replace(change, after=after, safety=Safety(change.safety))
 
 
 def change_call(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
+from selfcorrect.lazy import load_table
 from selfcorrect.limits import check_bound
 from selfcorrect.model import Diagnosis, Needs, call_of
 from selfcorrect.state import CorrectionState, Update, stop_run
@@ -53,16 +54,11 @@ def stop_refused(
     if not isinstance(refusal, Refuse):
         return None
     current, last = state["current"], state["attempts"][-1]
-    detail = _DETAILS[refusal.reason].format(bound(last["text"] or "", 300))
+    detail = load_table("sentences.toml")["refusals"][refusal.reason].format(
+        bound(last["text"] or "", 300)
+    )
     proposal = {} if current == last["call"] else {"proposal": current}
     return stop_run(refusal.reason, detail, **proposal)
-
-
-_DETAILS = {
-    "refused": "The tool refused, and it is not declared atomic, so a part may have been done: {}",
-    "unknown_outcome": "Nobody knows whether the tool did it: {}",
-    "repeated_failure": "The same call has failed already: {}",
-}
 
 
 def fault_of(diagnosis: Diagnosis) -> str:

@@ -8,13 +8,10 @@ from selfcorrect.lazy import load_names
 __all__, __getattr__ = load_names(
     __name__,
     {
-        "budgets": "AgentBudget Checkpoint Extend Stop",
-        "empty_answers": "EmptyResponseError ExitOnEmpty RetryWithFeedback",
-        "hooks": "Hooks",
-        "model_errors": "RespondWith Rethrow RetryModel",
-        "safety": "SafetyPolicy",
-        "terminal": "PolicySource ToolErrorPolicy",
-        "unknown_tools": "AutoCorrect Feedback ImmediateRaise Raise ToolNotFoundPolicy",
+        "agent": "AgentBudget AutoCorrect Checkpoint EmptyResponseError ExitOnEmpty Extend Feedback"
+        " ImmediateRaise Raise RespondWith Rethrow RetryModel RetryWithFeedback Stop"
+        " ToolNotFoundPolicy",
+        "run": "Hooks PolicySource SafetyPolicy ToolErrorPolicy",
     },
 )
 """The public names, by the module that holds them; `__init__.pyi` tells type checkers the same."""

@@ -1,31 +1,25 @@
 """The public names, for type checkers; `__init__.py` loads each when it is first used."""
 
-from selfcorrect.policies.budgets import (
+from selfcorrect.policies.agent import (
     AgentBudget as AgentBudget,
+    AutoCorrect as AutoCorrect,
     Checkpoint as Checkpoint,
-    Extend as Extend,
-    Stop as Stop,
-)
-from selfcorrect.policies.empty_answers import (
     EmptyResponseError as EmptyResponseError,
     ExitOnEmpty as ExitOnEmpty,
-    RetryWithFeedback as RetryWithFeedback,
-)
-from selfcorrect.policies.hooks import Hooks as Hooks
-from selfcorrect.policies.model_errors import (
-    RespondWith as RespondWith,
-    Rethrow as Rethrow,
-    RetryModel as RetryModel,
-)
-from selfcorrect.policies.safety import SafetyPolicy as SafetyPolicy
-from selfcorrect.policies.terminal import (
-    PolicySource as PolicySource,
-    ToolErrorPolicy as ToolErrorPolicy,
-)
-from selfcorrect.policies.unknown_tools import (
-    AutoCorrect as AutoCorrect,
+    Extend as Extend,
     Feedback as Feedback,
     ImmediateRaise as ImmediateRaise,
     Raise as Raise,
+    RespondWith as RespondWith,
+    Rethrow as Rethrow,
+    RetryModel as RetryModel,
+    RetryWithFeedback as RetryWithFeedback,
+    Stop as Stop,
     ToolNotFoundPolicy as ToolNotFoundPolicy,
+)
+from selfcorrect.policies.run import (
+    Hooks as Hooks,
+    PolicySource as PolicySource,
+    SafetyPolicy as SafetyPolicy,
+    ToolErrorPolicy as ToolErrorPolicy,
 )

@@ -7,6 +7,9 @@ from decimal import Decimal
 from functools import partial, wraps
 from typing import Any, NamedTuple
 
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
 from selfcorrect.errors import ArgumentsError, ToolDefinitionError
 from selfcorrect.model import JSON, JsonDict
 
@@ -35,8 +38,6 @@ def signature_of(fn: Callable[..., Any], name: str) -> Signature:
     """
     from pydantic import PydanticUserError, TypeAdapter
     from pydantic_core import ArgsKwargs
-
-    from selfcorrect.tools.own_schema import OwnSchema
 
     is_plain = inspect.isroutine(fn) or isinstance(fn, partial)
     caller: Any = type(fn).__call__
@@ -141,3 +142,19 @@ def _pairs(written: Any, made: Any) -> Any:
 
 
 _MANY = (list, tuple, deque)
+
+
+class OwnSchema(GenerateJsonSchema):
+    """Gives a time whose offset may be missing a format of its own."""
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        return _without_offset(super().datetime_schema(schema), schema)
+
+    def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
+        return _without_offset(super().time_schema(schema), schema)
+
+
+def _without_offset(made: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+    if schema.get("tz_constraint", "naive") != "naive":
+        return made
+    return {**made, "format": f"naive-{made['format']}"}

@@ -38,7 +38,6 @@ def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
         TimeoutError: If it gave no value in time; it may still act.
         GraphSetupError: If the tool is async.
     """
-    check_sync(tool)
     if tool.timeout is None:
         # The tool runs in the caller's own thread, as it would without us.
         value = _value_of(_call_of(tool), args)

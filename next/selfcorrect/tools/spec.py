@@ -118,7 +118,7 @@ class ToolSpec:
     def from_function(cls, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> ToolSpec:
         """Make a tool of a function; annotations become the schema, the docstring its description.
 
-        A dict `metadata` on the function may name its `effect` and `atomic`.
+        A dict `metadata` on the function may hold its options, such as `effect` and `atomic`.
         """
         from selfcorrect.tools.function import signature_of
 
@@ -134,9 +134,8 @@ class ToolSpec:
 
     @classmethod
     def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
-        """Make a tool of a LangChain tool; its `metadata` may name its `effect` and `atomic`."""
-        from selfcorrect.tools.function import bind_with, call_with
-        from selfcorrect.tools.own_schema import OwnSchema
+        """Make a tool of a LangChain tool; its `metadata` may hold options, such as `effect`."""
+        from selfcorrect.tools.function import OwnSchema, bind_with, call_with
 
         found, own, bind = tool.tool_call_schema, None, None
         if not isinstance(found, dict):
@@ -319,11 +318,16 @@ def metadata_of(tool: Any) -> JsonObject:
     return found
 
 
+_DECLARED = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
+"""What a dict `metadata` may say of a tool."""
+
+
 def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
-    """Return the options, with what the tool itself says behind them."""
-    metadata = metadata_of(tool)
-    known: JsonDict = {key: metadata[key] for key in ("effect", "atomic") if key in metadata}
-    for home in (tool, getattr(tool, "func", None), getattr(tool, "coroutine", None)):
+    """Return the options, with what the tool, or the function behind it, says behind them."""
+    known: JsonDict = {}
+    for home in (getattr(tool, "func", None), getattr(tool, "coroutine", None), tool):
+        said = metadata_of(home)
+        known |= {key: said[key] for key in _DECLARED if key in said}
         if isinstance(found := getattr(home, "on_error", None), OnError):
             known["on_error"] = found
     known |= {key: item for key, item in options.items() if item is not None}

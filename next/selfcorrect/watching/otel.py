@@ -13,7 +13,7 @@ from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import JsonDict
 from selfcorrect.protocols import Node
 from selfcorrect.routing import END, ROUTES
-from selfcorrect.setup import SLOTS
+from selfcorrect.setup import SLOTS, load_node
 from selfcorrect.state import CorrectionState
 from selfcorrect.text import release, text_of
 
@@ -38,7 +38,7 @@ def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> Jso
         raise ImportError(f"OpenTelemetry is not installed; install it with {command}") from error
     tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
     runs = _Runs(tracer, _Counters(metrics.get_meter(_NAME, meter_provider=meter_provider)))
-    return {slot: runs.trace(name, node) for slot, (name, node) in SLOTS.items()}
+    return {slot: runs.trace(name, load_node(name)) for slot, name in SLOTS.items()}
 
 
 class _Runs:

@@ -1,0 +1,317 @@
+"""What a deployment decides of an agent: its bounds, and what happens when its model fails it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from itertools import count
+from typing import Any, Protocol, Self, TypeAlias
+
+from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, refuse_unknown
+from selfcorrect.model import frozen
+from selfcorrect.names import letters, same_words, words
+from selfcorrect.text import quote
+
+
+@frozen
+class AgentBudget:
+    """Bounds of one run of an agent; None is no bound.
+
+    Attributes:
+        turns: How often the model is asked.
+        tool_calls: Calls of tools.
+        seconds: Time, without what a person takes to answer.
+        tokens: Tokens of the model, as far as it says so.
+        same_tool: Calls of one tool in a row.
+        argument_bytes: Bytes of one call's arguments, as JSON.
+
+    Raises:
+        GraphSetupError: If a bound is not a positive number.
+    """
+
+    turns: int | None = 8
+    tool_calls: int | None = 32
+    seconds: float | None = 300.0
+    tokens: int | None = None
+    same_tool: int | None = None
+    argument_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            bound: Any = getattr(self, each.name)
+            if bound is not None and not (isinstance(bound, int | float) and bound > 0):
+                raise GraphSetupError(f"`{each.name}` must be a positive number: {bound!r}")
+
+
+BOUNDS = tuple(each.name for each in fields(AgentBudget))
+
+
+@frozen
+class Stop:
+    """End the run with its report; this is what happens without a handler."""
+
+
+@frozen
+class Checkpoint:
+    """Interrupt the run: it goes on where it stopped with `{"action": "extend", "limits": {…}}`."""
+
+
+class Extend:
+    """Go on with larger bounds: `Extend(turns=20)`.
+
+    Raises:
+        GraphSetupError: If a budget has no such bound, or it is not a positive number.
+    """
+
+    def __init__(self, **bounds: float) -> None:
+        refuse_unknown("bound", bounds, BOUNDS)
+        given: dict[str, Any] = {**bounds}
+        AgentBudget(**given)  # refuses what is no bound
+        self.bounds = bounds
+
+
+LimitDecision: TypeAlias = Stop | Extend | Checkpoint
+
+
+FEEDBACK = "Your answer was empty. Call a tool, or answer in words."
+
+
+class EmptyResponseError(CorrectionFailed):
+    """A model answered nothing, too often in a row."""
+
+
+class EmptyAnswerPolicy(Protocol):
+    """Decides about empty answers."""
+
+    def fresh(self) -> EmptyAnswerPolicy:
+        """Return the policy of one run: itself, unless it counts."""
+        return self
+
+    def handle(self) -> str | None:
+        """Return what the model reads after an empty answer; None ends the run with that answer.
+
+        Raises:
+            EmptyResponseError: To end the run.
+        """
+        ...
+
+    def on_answer(self) -> None:
+        """Take note of an answer that is not empty."""
+
+
+@dataclass
+class InARow:
+    """Counts what happens in a row."""
+
+    _row: Iterator[int] = field(
+        default_factory=lambda: count(1), init=False, repr=False, compare=False
+    )
+
+    def fresh(self) -> Self:
+        return replace(self)
+
+    def end_row(self) -> None:
+        """Take note of something else."""
+        self._row = count(1)
+
+
+@dataclass
+class RetryWithFeedback(InARow):
+    """Asks the model again, up to `max_retries` times in a row.
+
+    Attributes:
+        max_retries: How many empty answers in a row are answered with the feedback.
+        feedback: What the model reads.
+    """
+
+    max_retries: int = 1
+    feedback: str = FEEDBACK
+    on_answer = InARow.end_row
+
+    def handle(self) -> str:
+        times = next(self._row)
+        if times > self.max_retries:
+            raise EmptyResponseError(f"the model answered nothing {times} times in a row")
+        return self.feedback
+
+
+class ExitOnEmpty(EmptyAnswerPolicy):
+    """Ends the run with the empty answer."""
+
+    def handle(self) -> None:
+        return None
+
+
+MAX_NAME = 128
+"""Characters of a name in a message: no provider takes a tool with a longer one."""
+MAX_NAMES = 100
+MAX_LIST = 2_400
+MAX_SUGGESTIONS = 3
+MAX_KEY = 64
+"""Characters of a name that are compared letter by letter."""
+NEAR = 0.82
+"""How alike, from 0 to 1, the letters of two names are that differ by typos."""
+CONTAINMENT = 0.2
+"""What is added to the likeness of two names where one contains the other."""
+
+
+@frozen
+class Feedback:
+    """The model reads the message, and may call again."""
+
+    message: str
+    suggestions: tuple[str, ...] = ()
+
+
+@frozen
+class Raise:
+    """The run ends with the error."""
+
+    error: Exception
+
+
+class ToolNotFoundPolicy(Protocol):
+    """Decides about calls of tools that do not exist."""
+
+    def fresh(self) -> ToolNotFoundPolicy:
+        """Return the policy of one run: itself, unless it counts."""
+        return self
+
+    def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
+        """Decide about a name that no tool has."""
+        ...
+
+    def on_tool_found(self) -> None:
+        """Take note of a name that a tool has, before the tool runs."""
+
+
+@dataclass
+class AutoCorrect(InARow):
+    """Tells the model which tools it may have meant, up to `max_retries` times in a row.
+
+    Attributes:
+        max_retries: How many unknown names in a row are answered with feedback.
+        min_token_length: Shorter words of a name are not compared.
+        min_token_similarity: How alike, from 0 to 1, a tool must be to be suggested.
+    """
+
+    max_retries: int = 3
+    min_token_length: int = 3
+    min_token_similarity: float = 0.25
+    on_tool_found = InARow.end_row
+
+    def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
+        if next(self._row) > self.max_retries:
+            return Raise(ToolNotFoundError(requested, available))
+        found = self._suggest(requested[:MAX_NAME], available)
+        return Feedback(_write_message(requested, found, available), tuple(found))
+
+    def _suggest(self, requested: str, available: Sequence[str]) -> list[str]:
+        """Return the same name, else those that share words with it, else those spelled alike."""
+        if equal := [name for name in available if same_words(requested, name)]:
+            return equal
+        scored = [(self._likeness(requested, name), name) for name in available]
+        alike = [each for each in scored if each[0] >= self.min_token_similarity]
+        alike.sort(key=lambda each: -each[0])
+        if len(alike) > 1 and alike[0][0] >= 2 * alike[1][0]:
+            alike = alike[:1]
+        # A name without a letter is like no other.
+        names = {key: name for name in available if (key := _key(name))}
+        near = [] if alike else get_close_matches(_key(requested), names, MAX_SUGGESTIONS, NEAR)
+        return [name for _, name in alike[:MAX_SUGGESTIONS]] or [names[key] for key in near]
+
+    def _likeness(self, one: str, other: str) -> float:
+        mine, yours = (
+            {each for each in words(name) if len(each) >= self.min_token_length}
+            for name in (one, other)
+        )
+        shared = len(mine & yours) / max(1, len(mine | yours))
+        contained = bool(one and other) and (one in other or other in one)
+        return min(1.0, shared + CONTAINMENT * contained)
+
+
+class ImmediateRaise(ToolNotFoundPolicy):
+    """Ends the run at the first unknown name."""
+
+    def handle(self, requested: str, available: Sequence[str]) -> Raise:
+        return Raise(ToolNotFoundError(requested, available))
+
+
+def _key(name: str) -> str:
+    return letters(name[:MAX_KEY]).casefold()
+
+
+def _write_message(requested: str, found: Sequence[str], available: Sequence[str]) -> str:
+    parts = [f"There is no tool named {quote(requested, MAX_NAME)}."]
+    if found:
+        names = (quote(name, MAX_NAME) for name in found[: 2 * MAX_SUGGESTIONS])
+        parts.append(f"Did you mean {' or '.join(names)}?")
+    if not available:
+        return f"{parts[0]} Available tools: none. Answer without a tool."
+    parts.append(f"Available tools: {_list_names(available)}.")
+    return " ".join([*parts, "Call a tool by its exact name."])
+
+
+def _list_names(names: Sequence[str]) -> str:
+    texts: list[str] = []
+    left = MAX_LIST
+    for text in (quote(name, MAX_NAME) for name in names[:MAX_NAMES]):
+        left -= len(text) + 2
+        if left < 0:
+            break
+        texts.append(text)
+    more = len(names) - len(texts)
+    return ", ".join(texts) + (f", and {more} more" if more else "")
+
+
+MOST_WAIT = 30.0
+"""Seconds of the longest wait before a model is asked again."""
+
+
+@frozen
+class Rethrow:
+    """Raise the error as it is; this is what happens without a handler."""
+
+
+@frozen
+class RespondWith:
+    """Take a value in place of the model's answer.
+
+    Attributes:
+        value: A message of LangChain, or the text of one.
+    """
+
+    value: Any
+
+
+@frozen
+class RetryModel:
+    """Ask the model again, after a wait that doubles each time.
+
+    Attributes:
+        max_attempts: Calls in all, the first one included.
+        initial_backoff: Seconds before the second one.
+
+    Raises:
+        GraphSetupError: If there would be no attempt, or no time to wait.
+    """
+
+    max_attempts: int = 3
+    initial_backoff: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_attempts, int) or self.max_attempts < 1:
+            raise GraphSetupError(
+                f"`max_attempts` must be an integer of at least 1: {self.max_attempts!r}"
+            )
+        if not 0 <= self.initial_backoff < float("inf"):
+            raise GraphSetupError(f"`initial_backoff` must be at least 0: {self.initial_backoff!r}")
+
+    def wait(self, attempt: int) -> float:
+        """Return the seconds behind an attempt, from 1."""
+        return float(min(MOST_WAIT, self.initial_backoff * 2 ** min(attempt - 1, 16)))
+
+
+ModelErrorHandler: TypeAlias = Callable[[Exception], Rethrow | RespondWith | RetryModel]
+"""Decides about each failure of a model; it may decide otherwise about the next one."""

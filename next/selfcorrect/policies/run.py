@@ -1,0 +1,191 @@
+"""What a deployment decides of a run: which changes run unasked, what ends it, who listens."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, replace
+from typing import Any, TypeAlias
+
+from selfcorrect.effects.effect import acts
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.model import (
+    JSON,
+    Change,
+    ErrorKind,
+    JsonDict,
+    JsonObject,
+    Safety,
+    frozen,
+    name_place,
+)
+from selfcorrect.names import same_words
+from selfcorrect.pointer import ARGS, keys_of
+from selfcorrect.text import release
+from selfcorrect.tools.spec import ToolSpec
+
+DEFAULT_CLASSES = frozenset({Safety.EXACT, Safety.INFERRED, Safety.MEMORY})
+
+
+@frozen
+class SafetyPolicy:
+    """Which changes run unasked.
+
+    Attributes:
+        allow: Classes of changes that run.
+        sensitive: Arguments whose value only a person changes, but for its spelling.
+    """
+
+    allow: frozenset[Safety] = DEFAULT_CLASSES
+    sensitive: tuple[str, ...] = ()
+
+    def refusal(
+        self, change: Change, tool: ToolSpec | None, more: Iterable[Safety] = ()
+    ) -> str | None:
+        """Say why a change may not run unasked, or return None.
+
+        Args:
+            change: The change.
+            tool: The tool that would run; None if there is none of that name.
+            more: Classes that the rule allows on tools that read.
+        """
+        safety, place = change.safety, name_place(change.path)
+        if safety is Safety.HUMAN:
+            return None
+        effect = tool.effect if tool else ""
+        if change.path == "/name" and effect == "destructive":
+            return f"{change.after!r} is destructive: its name must be written exactly"
+        if safety is not Safety.EXACT and self.is_sensitive(change, tool):
+            return f"`{place}` is sensitive: only a person changes it"
+        if safety in self.allow:
+            # A model's or a memory's word is not enough where nothing can be undone.
+            unsure = safety in (Safety.MODEL, Safety.MEMORY) and effect == "destructive"
+            return f"no {safety} changes a destructive call" if unsure else None
+        if safety in more and tool is not None and not acts(effect):
+            return None
+        return f"a change of class {safety} at `{place}` needs a person"
+
+    def is_sensitive(self, change: Change, tool: ToolSpec | None) -> bool:
+        """Say whether a change touches what only a person may change."""
+        if change.path == ARGS:
+            return bool(self.sensitive)
+        for path in filter(None, (change.path, change.moved_from)):
+            keys = keys_of(path)
+            # By words: a value must not lose its protection under another spelling of its name.
+            if any(same_words(key, name) for key in keys for name in self.sensitive):
+                return True
+            if tool and tool.slot.at(keys).view.get("x-sensitive"):
+                return True
+        return False
+
+
+@frozen
+class ToolErrorPolicy:
+    """The kinds of error that end a run at once; none by default. Immutable.
+
+    Attributes:
+        terminal: The kinds.
+        per_tool: Policies of single tools; each stands in place of this one.
+    """
+
+    terminal: frozenset[ErrorKind] = frozenset()
+    per_tool: Mapping[str, ToolErrorPolicy] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kinds: Iterable[ErrorKind | str]) -> ToolErrorPolicy:
+        """Return the policy with these kinds."""
+        return cls(frozenset(map(ErrorKind, kinds)))
+
+    @classmethod
+    def operator_safe(cls) -> ToolErrorPolicy:
+        """Return the policy for production: auth, quota and permanent end a run."""
+        return cls.of([ErrorKind.AUTH, ErrorKind.QUOTA, ErrorKind.PERMANENT])
+
+    def add_terminal_kind(self, kind: ErrorKind | str) -> ToolErrorPolicy:
+        """Return a policy with one more kind."""
+        return replace(self, terminal=self.terminal | {ErrorKind(kind)})
+
+    def for_tool(self, name: str, policy: ToolErrorPolicy) -> ToolErrorPolicy:
+        """Return a policy in which one tool has its own."""
+        return replace(self, per_tool={**self.per_tool, name: policy})
+
+    def classifies_terminal(self, kind: ErrorKind | str, tool: str = "") -> bool:
+        """Say whether an error of this kind ends the run."""
+        policy = self.per_tool.get(tool, self)
+        return kind in policy.terminal
+
+
+class PolicySource:
+    """Holds a policy that may be swapped while runs go on; a run keeps the one it started with.
+
+    Attributes:
+        current: The policy of runs that start now.
+    """
+
+    def __init__(self, policy: ToolErrorPolicy) -> None:
+        self.swap(policy)
+
+    @property
+    def current(self) -> ToolErrorPolicy:
+        return self._current
+
+    def swap(self, policy: ToolErrorPolicy) -> None:
+        """Give every run that starts from now on another policy."""
+        if not isinstance(policy, ToolErrorPolicy):
+            raise GraphSetupError(f"a policy must be a ToolErrorPolicy, not {policy!r:.80}")
+        # One assignment: a thread that reads meanwhile gets the old policy or the new one.
+        self._current = policy
+
+
+Listener: TypeAlias = Callable[..., object]
+_LOG = logging.getLogger("selfcorrect")
+
+
+@frozen
+class Hooks:
+    """Plain functions that are called as a run goes on. They never recover it, nor break it.
+
+    Attributes:
+        on_tool_use: Called with name, arguments and result of each call that succeeds; the result
+            of one that escalates is what the model reads.
+        on_error: Called once for each call that fails, with its name and its report.
+        on_threshold: Called once when a run has used much of a budget, with the budget's name,
+            what is used, and the bound.
+        threshold: How much is much, as a part of the bound.
+
+    Raises:
+        GraphSetupError: If the threshold is not above 0 and at most 1.
+    """
+
+    on_tool_use: Listener | None = None
+    on_error: Listener | None = None
+    on_threshold: Listener | None = None
+    threshold: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise GraphSetupError(f"`threshold` must be above 0 and at most 1: {self.threshold!r}")
+
+    def tool_used(self, name: str, args: JsonObject, result: JSON) -> None:
+        """Say that a call was answered."""
+        _call(self.on_tool_use, name, args, result)
+
+    def failed(self, name: str, report: JsonDict) -> None:
+        """Say that a call failed."""
+        _call(self.on_error, name, report)
+
+    def pass_threshold(self, budget: str, used: float, bound: float) -> None:
+        """Say that a run has used much of a budget."""
+        _call(self.on_threshold, budget, used, bound)
+
+
+def _call(listener: Listener | None, *args: Any) -> None:
+    if listener is None:
+        return
+    try:
+        listener(*args)
+    except Exception as error:
+        name = getattr(listener, "__name__", type(listener).__name__)
+        if _LOG.hasHandlers():  # otherwise Python prints it
+            _LOG.warning("The listener %s raised %s", name, release(repr(error)))
+            _LOG.debug("Its traceback:", exc_info=True)
