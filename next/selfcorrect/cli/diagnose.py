@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 
 from selfcorrect.cli.lines import answer_lines
-from selfcorrect.cli.screen import InputError, say
+from selfcorrect.cli.screen import InputError
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.model import RETRYABLE, JsonDict, name_place
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
@@ -15,17 +15,7 @@ def diagnose(options: argparse.Namespace) -> int:
     """Write a line for each error that is read."""
     chosen = options.strategies
     strategies = StrategyMap.load(chosen) if chosen else load_default()
-    failed = []
-
-    def answer(line: str, place: str) -> JsonDict | None:
-        try:
-            return describe(json.loads(line), strategies)
-        except (ValueError, RecursionError, InputError) as error:
-            failed.append(place)
-            say(f"{place}: {error}", stderr=True)
-            return None
-
-    answer_lines(options, answer)
+    failed = answer_lines(options, lambda line: describe(json.loads(line), strategies))
     return 2 if failed else 0
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from selfcorrect.cli.lines import read_lines
-from selfcorrect.cli.screen import InputError, say
+from selfcorrect.cli.lines import take_lines
+from selfcorrect.cli.screen import InputError, say, tell_error
 from selfcorrect.context import run_sync
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.effects.effect import acts
@@ -59,9 +59,16 @@ def propose(options: argparse.Namespace) -> int:
     # A call that is sent again counts too.
     port = ModelPort(model, Spending(left={"model_calls": options.most}))
     groups: dict[Any, list[RecordedError]] = defaultdict(list)
-    for each in _read(options.errors, strategies):
-        # What errors of one cause share.
-        groups[each.tool, each.text, each.is_decided].append(each)
+
+    def take(line: str) -> None:
+        record = json.loads(line)
+        text = record["message"] if "message" in record else record["error"]
+        if text is not None:
+            each = _error(record, text, strategies)
+            # What errors of one cause share.
+            groups[each.tool, each.text, each.is_decided].append(each)
+
+    take_lines(options.errors, take)
     written, passed = _HEAD.format(base=json.dumps(base)), 0
     asked = sorted((each for each in groups if not each[2]), key=lambda each: -len(groups[each]))
     for group in asked[: max(0, options.most)]:
@@ -115,20 +122,8 @@ def _load_model(reference: str) -> Any:
     try:
         return runpy.run_path(place)[name]
     except Exception as error:
-        why = f"{type(error).__name__}: {error}"
+        why = tell_error(error)
         raise InputError(f"--model {reference}: write FILE.py:OBJECT ({why})") from error
-
-
-def _read(file: str, strategies: StrategyMap) -> Iterator[RecordedError]:
-    """Yield the errors of a file; name the lines that hold neither an error nor a success."""
-    for line, place in read_lines(file):
-        try:
-            record = json.loads(line)
-            text = record["message"] if "message" in record else record["error"]
-            if text is not None:
-                yield _error(record, text, strategies)
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            say(f"{place}: skipped: {type(error).__name__}: {error}", stderr=True)
 
 
 def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedError:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -19,7 +20,7 @@ _MENDERS = 64
 def repair(options: argparse.Namespace) -> int:
     """Write a line for each call that is read."""
     chosen: Any = {"strategies": options.strategies} if options.strategies else {}
-    failed = []
+    outcomes = Counter[str]()
 
     @lru_cache(maxsize=_MENDERS)
     def mender_of(tools: str) -> Mender:
@@ -30,14 +31,13 @@ def repair(options: argparse.Namespace) -> int:
             offered.setdefault(str(name), tool)
         return Mender(offered.values(), **chosen)
 
-    def answer(line: str, place: str) -> JsonDict:
+    def answer(line: str) -> JsonDict:
         made = _answer(line, mender_of)
-        if made["outcome"] in ("ask", "failed"):
-            failed.append(place)
+        outcomes[made["outcome"]] += 1
         return made
 
     answer_lines(options, answer)
-    return 1 if failed else 0
+    return 1 if outcomes["ask"] + outcomes["failed"] else 0
 
 
 def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:

@@ -18,21 +18,12 @@ Pair: TypeAlias = tuple[str, str]
 Place: TypeAlias = tuple[int, int]
 """Column and row."""
 Counts: TypeAlias = Mapping[Any, int]
+_NEVER: Counts = {}
 
 START = "__start__"
 """LangGraph's own name for the start; it is not drawn."""
-PLACES: Mapping[str, Place] = {
-    "plan": (0, 0),
-    "execute": (0, 1),
-    END: (0, 6),
-    "diagnose": (1, 1),
-    "select_strategy": (1, 2),
-    "repair": (1, 3),
-    "validate": (1, 4),
-    "retry": (1, 5),
-    "report_failure": (1, 6),
-}
-"""Of the loop's nodes; a deployment's own stand between the rows."""
+COLUMNS = dict.fromkeys(ROUTES, 1) | dict.fromkeys(("plan", "execute", END), 0)
+"""Of the loop's nodes: what a healthy call passes stands on the left."""
 NAME_CELLS = 22
 LABEL_CELLS = 20
 _CELL = 7.9
@@ -41,41 +32,38 @@ _LANE = 11
 _PORT = 14
 
 
-def picture_of(
-    graph: Any,
-    *,
-    visits: Counts | None = None,
-    taken: Counts | None = None,
-    current: Collection[str] = (),
-    next: Collection[str] = (),  # noqa: A002
-    breakpoints: Collection[str] = (),
-) -> Picture:
+def picture_of(graph: Any, **path: Any) -> Picture:
     """Return the picture of a compiled LangGraph graph.
 
     Args:
         graph: The graph; what its edges carry as data are outcomes.
+        path: Counts and marks, as `paint` takes them.
+    """
+    drawn = graph.get_graph()
+    edges = [(each.source, each.target, str(each.data or "")) for each in drawn.edges]
+    return paint(lay_out(edges, list(drawn.nodes)), **path)
+
+
+def paint(
+    picture: Picture,
+    *,
+    visits: Counts = _NEVER,
+    taken: Counts = _NEVER,
+    current: Collection[str] = (),
+    next: Collection[str] = (),  # noqa: A002
+    breakpoints: Collection[str] = (),
+) -> Picture:
+    """Return a picture with other counts and marks; the places stay.
+
+    Args:
+        picture: The picture.
         visits: How often the run was at each node.
         taken: How often the run took each edge, by `(source, target)`.
         current: Nodes that ran last.
         next: Nodes that run next.
         breakpoints: Nodes that a run stops before.
     """
-    drawn = graph.get_graph()
-    edges = [(each.source, each.target, str(each.data or "")) for each in drawn.edges]
-    picture = lay_out(edges, list(drawn.nodes))
-    return paint(picture, visits or {}, taken or {}, current, next, breakpoints)
-
-
-def paint(
-    picture: Picture,
-    visits: Counts,
-    taken: Counts,
-    current: Collection[str],
-    following: Collection[str],
-    breakpoints: Collection[str] = (),
-) -> Picture:
-    """Return a picture with other counts and marks; the places stay."""
-    marks: JsonDict = dict.fromkeys(current, "current") | dict.fromkeys(following, "next")
+    marks: JsonDict = dict.fromkeys(current, "current") | dict.fromkeys(next, "next")
     nodes: list[ViewNode] = [
         {
             **node,
@@ -100,8 +88,9 @@ def lay_out(edges: Iterable[tuple[str, str, str]], nodes: Iterable[str] = ()) ->
         labels[source, target] = f"{before}, {label}" if before else label
     names = sorted({START, *nodes, *(name for pair in labels for name in pair)})
     targets = {name: [to for source, to in labels if source == name] for name in names}
-    places = (_place_own if ROUTES.keys() <= targets.keys() else _place)(targets)
-    return _draw(places, {pair: text for pair, text in labels.items() if START not in pair})
+    return _draw(
+        _place(targets), {pair: text for pair, text in labels.items() if START not in pair}
+    )
 
 
 def cells(text: str) -> int:
@@ -115,7 +104,7 @@ def cut(text: str, most: int) -> str:
 
 
 def _place(targets: Mapping[str, list[str]]) -> dict[str, Place]:
-    """Rank by the longest way from the start; order in a rank by where its edges come from."""
+    """Rank by the longest way from the start; put what leads to a node above it."""
     order = _order(targets)
     rank = dict.fromkeys(order, 0)
     sources = defaultdict(list)
@@ -126,10 +115,13 @@ def _place(targets: Mapping[str, list[str]]) -> dict[str, Place]:
     places: dict[str, Place] = {}
     for name in sorted(order, key=lambda each: rank[each]):
         columns = [places[each][0] for each in sources[name]]
-        column = sum(columns) // (len(columns) or 1)
+        column = COLUMNS.get(name, sum(columns) // (len(columns) or 1))
         while (column, rank[name]) in places.values():
             column += 1
         places[name] = (column, rank[name])
+    column, row = places.get(END, (0, 0))
+    if row and (column, row - 1) not in places.values():
+        places[END] = (column, row - 1)
     return places
 
 
@@ -148,21 +140,10 @@ def _order(targets: Mapping[str, list[str]]) -> list[str]:
     return [name for name in reversed(done) if name != START]
 
 
-def _place_own(targets: Mapping[str, list[str]]) -> dict[str, Place]:
-    """Put each of a deployment's own nodes into a row above what it leads to."""
-    places: dict[str, tuple[int, float]] = dict(PLACES)
-    own = sorted(targets.keys() - PLACES.keys() - {START})
-    for number, name in enumerate(own, 1):
-        known = [PLACES[each] for each in targets[name] if each in PLACES]
-        column, row = min(known, key=lambda place: place[::-1], default=(2, 0))
-        places[name] = (column, row - number / (len(own) + 1))
-    rows = sorted({row for _, row in places.values()})
-    return {name: (column, rows.index(row)) for name, (column, row) in places.items()}
-
-
 def _draw(places: Mapping[str, Place], labels: Mapping[Pair, str]) -> Picture:
     """Turn places into pixels."""
-    ports, lanes, tracks = _find_ways(places, labels)
+    ports, lanes = _find_ways(places, labels)
+    columns, rows = (max(each) + 1 for each in zip(*places.values(), strict=True))
     # What stands under a name needs room, too.
     widest = max([15, *(min(cells(name), NAME_CELLS) for name in places)])
     width = round(widest * _CELL) + 24
@@ -170,7 +151,7 @@ def _draw(places: Mapping[str, Place], labels: Mapping[Pair, str]) -> Picture:
     # Between two columns stand the labels of the first, lanes, and the labels of the second.
     widest = max([0, *(min(cells(text), LABEL_CELLS) for text in labels.values())])
     room = round((widest + 5) * _LABEL_CELL)
-    gap, rise = 2 * room + 16 + _most(lanes) * _LANE, 34 + _most(tracks) * _LANE
+    gap, rise = 2 * room + 16 + _most(lanes) * _LANE, 34 + columns * _LANE
 
     def corner(column: int, row: int) -> tuple[int, int]:
         return 16 + column * (width + gap), rise - 14 + row * (height + rise)
@@ -185,7 +166,7 @@ def _draw(places: Mapping[str, Place], labels: Mapping[Pair, str]) -> Picture:
         at = y + height * (beside.index(target) + 1) / (len(beside) + 1) + (side < 0) * 5
         column = places[source][0] + (side > 0)
         lane = corner(column, 0)[0] - gap + room + 8 + lanes[column].index(target) * _LANE
-        track = top - 16 - tracks[places[target][1]].index(target) * _LANE
+        track = top - 16 - places[target][0] * _LANE
         entry = middle + (18 if lane > middle else -18)
         start = x + width * (side > 0)
         return [(start, at), (lane, at), (lane, track), (entry, track), (entry, top)]
@@ -199,7 +180,7 @@ def _draw(places: Mapping[str, Place], labels: Mapping[Pair, str]) -> Picture:
         ViewEdge(source=pair[0], target=pair[1], label=text, points=points(*pair), count=0)
         for pair, text in labels.items()
     ]
-    far = corner(*(max(each) + 1 for each in zip(*places.values(), strict=True)))
+    far = corner(columns, rows)
     return Picture(nodes=nodes, edges=edges, width=far[0] - room, height=far[1] - rise + 16)
 
 
@@ -208,11 +189,11 @@ def _most(ways: Mapping[Any, list[str]]) -> int:
 
 
 def _find_ways(places: Mapping[str, Place], labels: Iterable[Pair]) -> list[dict[Any, list[str]]]:
-    """Return the targets of each side of each node, of each gap beside, and of each gap above."""
-    ways: list[dict[Any, list[str]]] = [defaultdict(list), defaultdict(list), defaultdict(list)]
+    """Return the targets of each side of each node, and of each gap between columns."""
+    ways: list[dict[Any, list[str]]] = [defaultdict(list), defaultdict(list)]
     for source, target in sorted(labels, key=lambda pair: (places[pair[1]][1], pair)):
         if side := _side(places, source, target):
-            keys = ((source, side), places[source][0] + (side > 0), places[target][1])
+            keys = ((source, side), places[source][0] + (side > 0))
             for targets, key in zip(ways, keys, strict=True):
                 if target not in targets[key]:
                     targets[key].append(target)

@@ -246,8 +246,7 @@ class Stepper:
         now = self._sight()
         earlier = [self._sight(each) for each in now.head.path[:-1]]
         views = [view_of(each) for each in (*earlier, now)]
-        title = views[-1]["title"]
-        text = page([{**each, "title": title} for each in views], title=title)
+        text = page(views, title=views[-1]["title"])
         if path is not None:
             Path(path).write_text(text, "utf-8")
         return text
@@ -313,7 +312,7 @@ class Stepper:
             error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
         self._head, self._error = "", error
         if (now := self._tip()).config != before.config:
-            self._seconds[id_of(now)] = monotonic() - started
+            self._seconds[id_of(now.config)] = monotonic() - started
         return now
 
     def _invoke(self, payload: Any, config: Any) -> None:
@@ -338,13 +337,10 @@ class Stepper:
 
     def _sight(self, at: Point | None = None) -> Sight:
         history = read_history(self.graph, self._base)
-        tip = history.by_id[id_of(history.tip)]
-        head = at or (history.by_id[self._head] if self._head else tip)
         return Sight(
             self.graph,
             history,
-            head,
-            is_past=head.id != tip.id,
+            at or (history.by_id[self._head] if self._head else history.last),
             error=_error_of(history.tip) if self._error is None else self._error,
             breakpoints=self._breakpoints,
             seconds=self._seconds,
