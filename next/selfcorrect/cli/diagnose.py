@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from selfcorrect.cli.lines import answer_lines
 from selfcorrect.cli.screen import InputError
@@ -34,17 +35,15 @@ def describe(record: object, strategies: StrategyMap) -> JsonDict:
     schema, args = record.get("schema"), record.get("arguments")
     schema = schema if isinstance(schema, Mapping) else None
     found = strategies.diagnose_faults(finding, record.get("tool"), args=args, schema=schema)
-    first = found[0]
+    first: Any = found[0]
     return {
         "id": record.get("id"),
-        "kind": first["kind"],
-        "category": first["category"],
+        **{name: first[name] for name in _SHOWN},
         "params": list(dict.fromkeys(name_place(path) for each in found for path in each["paths"])),
         "constraint": first["constraint"] or None,
         "retryable": first["kind"] in RETRYABLE,
         "retry_after_s": first["retry_after"],
-        "rule": first["rule"],
-        "ladder": first["ladder"],
-        "confidence": first["confidence"],
-        "witness": first["witness"],
     }
+
+
+_SHOWN = ("kind", "category", "rule", "ladder", "confidence", "witness")

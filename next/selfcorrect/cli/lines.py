@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-from selfcorrect.cli.screen import InputError, say, tell_error
+from selfcorrect.cli.screen import InputError, say
+from selfcorrect.drawing.text import error_text
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JsonDict
 
@@ -41,7 +42,7 @@ def take_lines(name: str, take: Callable[[str], None], *, is_watched: bool = Fal
             take(line)
         except _UNUSABLE as error:
             failed += 1
-            say(f"{place}: {tell_error(error)}", stderr=True)
+            say(f"{place}: {error_text(error)}", stderr=True)
     return failed
 
 

@@ -45,6 +45,9 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(does=does)
         for argument, how in arguments:
             command.add_argument(argument, **how)
+    calls = commands.choices["run"].add_mutually_exclusive_group()
+    for argument, how in _CALLS:
+        calls.add_argument(argument, **how)
     return parser
 
 
@@ -63,6 +66,10 @@ _GRAPH = _arg(
     nargs="?",
 )
 _MAP = _arg("--strategies", "the name or path of a map", "MAP")
+_CALLS = (
+    _arg("--call", "one call, or one input of the graph", "JSON"),
+    _arg("--jsonl", "calls, one a line; - reads stdin", "FILE"),
+)
 _LINES = (
     _arg("--jsonl", "- reads stdin", "IN", required=True),
     _arg("--out", "- writes stdout", "OUT", default="-"),
@@ -74,8 +81,6 @@ _COMMANDS = {
         "run a graph on calls; without any, play the demonstration",
         (
             _GRAPH,
-            _arg("--call", "one call, or one input of the graph", "JSON"),
-            _arg("--jsonl", "calls, one a line; - reads stdin", "FILE"),
             _flag("--json", "print one JSON line per call"),
             _arg("--record", "write the runs, for replay", "T.jsonl"),
             _flag("--interactive", "answer questions here"),

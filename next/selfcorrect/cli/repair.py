@@ -65,12 +65,11 @@ def _given(item: Any) -> JSON:
 
 
 def _result(mending: Mending) -> JsonDict:
-    reports = [each.failure for each in mending.calls if each.failure]
     answer: JsonDict = {
         "outcome": mending.outcome,
         "calls": [{"name": each.name, "arguments": each.args} for each in mending.ready],
         "changes": [_change(each) for each in mending.changes],
-        "model_calls": sum(each.get("counts", {}).get("model_calls", 0) for each in reports),
+        "model_calls": mending.cost.get("model_calls", 0),
     }
     if mending.reason is not None:
         answer |= {"reason": mending.reason, "detail": mending.detail}

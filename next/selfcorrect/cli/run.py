@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +31,9 @@ def run(options: argparse.Namespace) -> int:
     if options.interactive and options.jsonl == "-":
         raise InputError("--interactive reads answers from stdin; give the calls in a file")
     module = load_graph_file(options.graph)
-    tasks, wishes = _tasks(options, module)
+    wishes: JsonDict = {"strategies": options.strategies} if options.strategies else {}
+    if options.call is None and options.jsonl is None and hasattr(module, "make_model"):
+        wishes["model"] = module.make_model()
     if options.interactive:
         from langgraph.checkpoint.memory import InMemorySaver
 
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     counts = Counter[str]()
     surprises = 0
     with Path(options.record or os.devnull).open("w", encoding="utf-8") as record:
-        for task in tasks:
+        for task in _tasks(options, module):
             out = _run_one(graph, task.inputs, interactive=options.interactive)
             # A recording that is cut off keeps the runs before it.
             print(
@@ -57,20 +59,15 @@ def run(options: argparse.Namespace) -> int:
     return 1 if surprises else 0
 
 
-def _tasks(options: argparse.Namespace, module: Any) -> tuple[Iterable[_Task], JsonDict]:
-    """Return what is run, and the options of the graph that it needs."""
-    wishes: JsonDict = {"strategies": options.strategies} if options.strategies else {}
-    if options.call is not None and options.jsonl is not None:
-        raise InputError("--call and --jsonl both give calls; leave one out")
+def _tasks(options: argparse.Namespace, module: Any) -> Iterator[_Task]:
     if options.call is not None:
-        return [_task(options.call, "--call")], wishes
-    if options.jsonl is not None:
-        return (_task(line, place) for line, place in read_lines(options.jsonl)), wishes
-    if not hasattr(module, "EXAMPLES"):
+        yield _task(options.call, "--call")
+    elif options.jsonl is not None:
+        yield from (_task(line, place) for line, place in read_lines(options.jsonl))
+    elif hasattr(module, "EXAMPLES"):
+        yield from (_Task(*example) for example in module.EXAMPLES)
+    else:
         raise InputError(f"{module.__file__} has no EXAMPLES; give calls by --call or --jsonl")
-    if hasattr(module, "make_model"):
-        wishes["model"] = module.make_model()
-    return [_Task(*example) for example in module.EXAMPLES], wishes
 
 
 def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:

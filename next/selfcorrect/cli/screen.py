@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
-from selfcorrect.drawing.text import align
+from selfcorrect.drawing.text import align, error_text
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JSON
 from selfcorrect.text import clean, quote
@@ -44,14 +44,8 @@ def say_table(rows: Iterable[Sequence[str]]) -> None:
 
 def complain(error: Exception) -> None:
     """Write an error to stderr."""
-    for line in tell_error(error).split("\n"):
+    for line in error_text(error, 10_000).split("\n"):
         say(f"selfcorrect: {line}", stderr=True)
-
-
-def tell_error(error: Exception) -> str:
-    """Return what an error says, with its class where it is not one of the library's own."""
-    own = isinstance(error, SelfCorrectError | OSError)
-    return str(error) if own else f"{type(error).__name__}: {error}"
 
 
 def _one_line(text: str) -> str:

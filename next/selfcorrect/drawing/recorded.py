@@ -42,16 +42,18 @@ def views_of(output: Any, *, title: str) -> list[View]:
         following = [each["node"] for each in later[:1]]
         visits[node] += 1
         taken[node, shown(event.get("next"))] += 1
-        view = end.copy()
-        view["timeline"] = [*moments[:number], {**moment, "is_head": True}, *later]
-        view["detail"] = detail_of(event)
-        view["changes"] = changes = changes + view["detail"]["changes"]
-        view["picture"] = paint(
-            end["picture"], visits=visits, taken=taken, current=[node], next=following
-        )
+        path: Any = {"visits": visits, "taken": taken, "current": [node], "next": following}
+        detail = detail_of(event)
+        changes = changes + detail["changes"]
+        view = end | {
+            "timeline": [*moments[:number], {**moment, "is_head": True}, *later],
+            "detail": detail,
+            "changes": changes,
+            "picture": paint(end["picture"], **path),
+        }
         if later:
-            view["status"], view["question"], view["outcome"] = "past", None, {}
-            view["sentence"] = f"{moment_text(moment)}; next: {following[0]}"
+            sentence = f"{moment_text(moment)}; next: {following[0]}"
+            view |= {"status": "past", "sentence": sentence, "question": None, "outcome": {}}
         views.append(view)
     return views
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from selfcorrect.drawing.svg import label_of, note_of, shown_name
 from selfcorrect.drawing.view import Moment, Picture, View, ViewChange
-from selfcorrect.text import release
+from selfcorrect.errors import SelfCorrectError
+from selfcorrect.text import release, text_of
 
 
 def describe(view: View) -> str:
@@ -41,6 +42,13 @@ def change_text(change: ViewChange) -> str:
     before, after = change["before"], change["after"]
     value = f"{before or '(missing)'} → {after or '(removed)'}" if before != after else after
     return f"{change['place']}  {value}  {change['strategy']}, {change['safety']}"
+
+
+def error_text(error: Exception, most: int = 1_000) -> str:
+    """Return what an error says, with its class where it is not one of the library's own."""
+    is_own = isinstance(error, SelfCorrectError | OSError)
+    name = "" if is_own else f"{type(error).__name__}: "
+    return release(f"{name}{text_of(error)}", most)
 
 
 def _lines(view: View) -> Iterator[str]:

@@ -13,8 +13,9 @@ from uuid import uuid4
 
 from selfcorrect.drawing.html import brief, static, still
 from selfcorrect.drawing.svg import draw
+from selfcorrect.drawing.text import error_text
 from selfcorrect.drawing.view import View
-from selfcorrect.errors import GraphSetupError, SelfCorrectError
+from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.text import release, text_of
@@ -63,10 +64,8 @@ def display_cell(stepper: "Stepper") -> None:
         with nullcontext() if message.get("act") == "pause" else turn:
             try:
                 _do(stepper, message, widget.send)
-            except SelfCorrectError as error:
-                paint(release(text_of(error)))
             except Exception as error:  # a thread has nobody else to tell
-                paint(release(f"{type(error).__name__}: {text_of(error)}"))
+                paint(error_text(error))
 
     def take(_: Any, message: Any, __: Any) -> None:
         Thread(target=copy_context().run, args=(obey, message), daemon=True).start()
