@@ -58,10 +58,10 @@ def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
 def _given(item: Any) -> JSON:
     if not isinstance(item, Mapping) or not isinstance(item.get("tools"), list):
         raise InputError('a line must be an object with "tools" (a list), and "raw" or "call"')
-    given = item.get("call") if item.get("call") is not None else item.get("raw")
-    if given is None:
-        raise InputError('"raw" or "call" is missing')
-    return given
+    for name in ("call", "raw"):
+        if item.get(name) is not None:
+            return item[name]
+    raise InputError('"raw" or "call" is missing')
 
 
 def _result(mending: Mending) -> JsonDict:

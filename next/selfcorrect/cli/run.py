@@ -14,7 +14,8 @@ from uuid import uuid4
 from selfcorrect.cli.lines import read_lines
 from selfcorrect.cli.screen import InputError, say, say_json, show
 from selfcorrect.cli.starter import load_graph_file, make_graph
-from selfcorrect.drawing.recorded import tell_change
+from selfcorrect.drawing.recorded import question_of, tell_change
+from selfcorrect.drawing.text import question_lines
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.text import text_of
@@ -91,18 +92,16 @@ def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
 
 def _answer(question: JsonDict) -> JsonDict | None:
     """Ask on stderr and read a line from stdin; None where stdin has ended."""
-    options = question["options"]
-    told = [f"? {question['question']}"]
-    told += [f"  your answer: {each}" for each in [question.get("problem")] if each]
+    told = [f"  your answer: {each}" for each in [question.get("problem")] if each]
     for each in question["attempts"]:
         call, outcome, text = show(each["call"]), each["outcome"], each["text"]
         told.append(f"  attempt {each['number']}: {call} {outcome}: {text}")
-    told += [f"  {number}  {_option(option)}" for number, option in enumerate(options, 1)]
+    told += question_lines(question_of(question))
     for line in [*told, "  a number, a value (JSON or text), approve or reject:"]:
         say(line, "yellow", stderr=True)
     line = sys.stdin.readline()
     answer: JSON = line.strip()
-    if answer.isdecimal() and 1 <= int(answer) <= len(options):
+    if answer.isdecimal() and 1 <= int(answer) <= len(question["options"]):
         answer = {"action": "choose", "choice": int(answer) - 1}
     else:
         with suppress(ValueError, RecursionError):
@@ -137,18 +136,12 @@ def _show(task: _Task, out: JsonDict) -> None:
     elif end == "question":
         question = out.get("question") or failure.get("question") or {}
         say(f"  question  {question.get('question') or failure['detail']}", "yellow")
-        for option in question.get("options", ()):
-            say(f"    {_option(option)}")
+        for option in question_of(question)["options"]:
+            say(f"    {option}")
     else:
         say(f"  failure  {failure['reason']}: {failure['detail']}", "red")
     if task.expected not in (None, end):
         say(f"  expected a {task.expected}", "red")
-
-
-def _option(option: JSON) -> str:
-    if isinstance(option, dict) and "changes" in option:
-        return "; ".join(map(tell_change, option["changes"]))
-    return show(option)
 
 
 def _executions(out: JsonDict) -> int:

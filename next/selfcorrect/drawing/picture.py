@@ -20,9 +20,9 @@ _NEVER: Counts = {}
 
 START = "__start__"
 """LangGraph's own name for the start; it is not drawn."""
-NAME_CELLS = 22
+NAME_CELLS = 20
 LABEL_CELLS = 20
-_CELL = 7.9
+_WIDTH = 180
 _LABEL_CELL = 6.7
 _LANE = 11
 _PORT = 14
@@ -111,7 +111,9 @@ def _order(targets: Mapping[str, list[str]]) -> list[str]:
         elif name not in seen:
             seen.add(name)
             todo += [(name, True), *((each, False) for each in targets[name])]
-    return sorted((name for name in reversed(done) if name != START), key=REPORT.__eq__)
+    return sorted(
+        (name for name in reversed(done) if name != START), key=lambda name: name == REPORT
+    )
 
 
 def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
@@ -126,14 +128,11 @@ def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
         ports[source, side].append(target)
         if target not in lanes[side]:
             lanes[side].append(target)
-    # What stands under a name needs room, too.
-    widest = max([15, *(min(cells(name), NAME_CELLS) for name in order)])
-    width = round(widest * _CELL) + 24
     height = max([52, *((len(targets) + 1) * _PORT for targets in ports.values())])
     # Labels stand between the boxes and the lanes.
     widest = max([0, *(min(cells(text), LABEL_CELLS) for text in labels.values())])
     room = round((widest + 5) * _LABEL_CELL) + 8
-    middle = 16 + len(lanes[-1]) * _LANE + room + width / 2
+    middle = 16 + len(lanes[-1]) * _LANE + room + _WIDTH / 2
     tops = {name: 30 + row * (height + _RISE) for name, row in rows.items()}
 
     def points(source: str, target: str) -> list[tuple[float, float]]:
@@ -142,16 +141,16 @@ def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
             return [(middle, tops[source] + height), (middle, top)]
         beside = ports[source, side]
         at = tops[source] + height * (beside.index(target) + 1) / (len(beside) + 1)
-        border = middle + side * width / 2
+        border = middle + side * _WIDTH / 2
         lane = border + side * (room + lanes[side].index(target) * _LANE)
         entry = middle + side * 18
         return [(border, at), (lane, at), (lane, top - 16), (entry, top - 16), (entry, top)]
 
-    box: Any = {"width": width, "height": height, "visits": 0, "mark": "", "is_breakpoint": False}
+    box: Any = {"width": _WIDTH, "height": height, "visits": 0, "mark": "", "is_breakpoint": False}
     nodes = [box | {"id": name, "x": middle, "y": top + height / 2} for name, top in tops.items()]
     edges = [
         ViewEdge(source=pair[0], target=pair[1], label=text, points=points(*pair), count=0)
         for pair, text in labels.items()
     ]
-    full = middle + width / 2 + room + len(lanes[1]) * _LANE + 16
-    return Picture(nodes=nodes, edges=edges, width=full, height=30 + len(order) * (height + _RISE))
+    full = middle + _WIDTH / 2 + room + len(lanes[1]) * _LANE + 16
+    return Picture(nodes=nodes, edges=edges, width=full, height=len(order) * (height + _RISE))

@@ -91,7 +91,7 @@ def outcome_of(run: JsonObject) -> dict[str, str]:
 def question_of(asked: Any) -> JsonDict:
     """Return what a person is asked, as it may be shown."""
     question = asked if isinstance(asked, Mapping) else {"question": asked}
-    options = [quote(each, 1_000) for each in list_of(question.get("options"))]
+    options = [_option(each) for each in list_of(question.get("options"), 60)]
     return {**_texts(question, ("id", "question")), "options": options}
 
 
@@ -168,6 +168,12 @@ def _change(change: JsonObject) -> ViewChange:
         told["place"] = f"{name_place(origin)} → {told['place']}"
         told["before"] = told["before"] or told["after"]
     return cast("ViewChange", told)
+
+
+def _option(option: Any) -> str:
+    """Return an option as people read it: a value, or changes that the policy refused."""
+    changes = list_of(dict_of(option).get("changes"))
+    return "; ".join(tell_change(dict_of(each)) for each in changes) or quote(option, 1_000)
 
 
 def _match(finding: JsonObject, strategies: Any) -> Match:

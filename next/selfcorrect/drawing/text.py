@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from selfcorrect.drawing.svg import label_of, note_of, shown_name
 from selfcorrect.drawing.view import Moment, Picture, View, ViewChange
 from selfcorrect.errors import SelfCorrectError
+from selfcorrect.model import JsonDict
 from selfcorrect.text import release, text_of
 
 
@@ -44,6 +45,12 @@ def change_text(change: ViewChange) -> str:
     return f"{change['place']}  {value}  {change['strategy']}, {change['safety']}"
 
 
+def question_lines(question: JsonDict) -> Iterator[str]:
+    """Yield what a person is asked, and the options by number."""
+    yield f"? {question['question']}"
+    yield from (f"  {number}  {each}" for number, each in enumerate(question["options"], 1))
+
+
 def error_text(error: Exception, most: int = 1_000) -> str:
     """Return what an error says, with its class where it is not one of the library's own."""
     is_own = isinstance(error, SelfCorrectError | OSError)
@@ -61,9 +68,8 @@ def _lines(view: View) -> Iterator[str]:
     yield from (f"  rule  {each['rule']}" for each in detail["matches"])
     if detail["error"]:
         yield f"  error  {detail['error']}"
-    if question := view["question"]:
-        yield f"? {question['question']}"
-        yield from (f"  {number}  {each}" for number, each in enumerate(question["options"], 1))
+    if view["question"]:
+        yield from question_lines(view["question"])
     yield from (f"{name}  {text}" for name, text in view["outcome"].items())
 
 

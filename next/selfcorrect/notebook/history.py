@@ -46,8 +46,7 @@ class Point:
     def run(self) -> list[Self]:
         """The points since the last input, which is the first of them."""
         path = self.path
-        begins = [number for number, each in enumerate(path) if each.kind == "input"]
-        return path[begins[-1] :]
+        return path[max(n for n, each in enumerate(path) if each.kind == "input") :]
 
     @property
     def seconds(self) -> float:

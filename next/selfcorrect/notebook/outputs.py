@@ -6,9 +6,10 @@ from selfcorrect.drawing import html, svg
 from selfcorrect.drawing.picture import picture_of
 from selfcorrect.drawing.recorded import views_of
 from selfcorrect.drawing.text import align, ascii_graph, change_text
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.model import JsonDict, JsonObject, frozen
 
 
+@frozen
 class Shown:
     """What a notebook, or a terminal, shows of something.
 
@@ -16,8 +17,7 @@ class Shown:
         bundle: Its forms, by MIME type.
     """
 
-    def __init__(self, bundle: JsonDict) -> None:
-        self.bundle = bundle
+    bundle: JsonDict
 
     def __repr__(self) -> str:
         return str(self.bundle["text/plain"])
