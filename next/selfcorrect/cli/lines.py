@@ -40,7 +40,7 @@ def take_lines(name: str, take: Callable[[str], None], *, is_watched: bool = Fal
     for line, place in read_lines(name, is_watched=is_watched):
         try:
             take(line)
-        except _UNUSABLE as error:
+        except UNUSABLE as error:
             failed += 1
             say(f"{place}: {error_text(error)}", stderr=True)
     return failed
@@ -68,10 +68,11 @@ def read_lines(name: str, *, is_watched: bool = False) -> Iterator[tuple[str, st
             raise InputError(f"{shown}: the file must be UTF-8 text") from None
 
 
-_UNUSABLE = (
+UNUSABLE = (
     *(ValueError, TypeError, LookupError, AttributeError, RecursionError),
     SelfCorrectError,
 )
+"""What reading a line of a file may raise, whatever stands in it."""
 
 
 def _bar(name: str) -> IO[str]:

@@ -250,9 +250,11 @@ def _check(
     key, pattern = f"proposed/{rule['id']}", compile_pattern(rule["match"])
     if any(pattern.search(probe) for probe in _PROBES):
         raise ValueError("its pattern matches nearly everything")
-    found = [loaded.matches(each.finding, each.tool) for each in own]
-    if any(not met or met[0].key != key for met in found):
+
+    def met(error: RecordedError) -> list[str]:
+        return [each.key for each in loaded.matches(error.finding, error.tool)]
+
+    if any(met(each)[:1] != [key] for each in own):
         raise ValueError("it does not decide the errors that it was asked about")
-    found = [loaded.matches(each.finding, each.tool) for each in others]
-    if any(met.key == key for each in found for met in each):
+    if any(key in met(each) for each in others):
         raise ValueError("its pattern matches other errors too")

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from selfcorrect.cli.lines import answer_lines
+from selfcorrect.cli.lines import UNUSABLE, answer_lines
 from selfcorrect.cli.screen import InputError
-from selfcorrect.errors import SelfCorrectError
 from selfcorrect.mender import Mender, Mending
 from selfcorrect.model import JSON, Change, JsonDict, JsonObject, change_json
 
@@ -48,7 +47,7 @@ def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
         mender = mender_of(json.dumps(item["tools"]))
         beside = {key: item[key] for key in ("request", "finish_reason") if item.get(key)}
         return {"id": item.get("id"), **_result(mender.call(given, **beside))}
-    except (ValueError, RecursionError, SelfCorrectError) as error:
+    except UNUSABLE as error:
         about = item.get("id") if isinstance(item, Mapping) else None
         empty = {"calls": [], "changes": [], "model_calls": 0}
         reason = {"reason": "invalid_input", "detail": str(error)[:500]}

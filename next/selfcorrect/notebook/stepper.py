@@ -337,18 +337,12 @@ class Stepper:
 
     def _sight(self, at: Point | None = None) -> Sight:
         history = read_history(self.graph, self._base)
-        raised: list[Any] = [each.error for each in history.tip.tasks if each.error]
-        return Sight(
-            self.graph,
-            history,
-            at or (history.by_id[self._head] if self._head else history.last),
-            # Without a step of its own it tells what a node raised in another process.
-            error=release(raised[0], 2_000)
-            if raised and self._error is None
-            else self._error or "",
-            breakpoints=self._breakpoints,
-            seconds=self._seconds,
-        )
+        head = at or (history.by_id[self._head] if self._head else history.last)
+        error = self._error
+        if error is None:  # another process may have stepped
+            raised: list[Any] = [each.error for each in history.tip.tasks if each.error]
+            error = release(raised[0], 2_000) if raised else ""
+        return Sight(self.graph, history, head, error, self._breakpoints, self._seconds)
 
 
 def _needs_loop(graph: Any) -> bool:

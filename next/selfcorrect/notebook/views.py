@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
 from itertools import chain, pairwise, product
 from typing import Any
 
@@ -45,19 +44,19 @@ class Sight:
         graph: The graph.
         history: The thread.
         head: Where the head stands.
-        is_running: Whether a command is at work.
         error: What the last step raised.
         breakpoints: The nodes before which a run stops.
         seconds: How long steps took, by checkpoint.
+        is_running: Whether a command is at work.
     """
 
     graph: Any
     history: History
     head: Point
+    error: str
+    breakpoints: Collection[str]
+    seconds: Mapping[str, float]
     is_running: bool = False
-    error: str = ""
-    breakpoints: Collection[str] = ()
-    seconds: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_past(self) -> bool:

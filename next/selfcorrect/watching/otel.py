@@ -124,10 +124,11 @@ def _tool_of(state: CorrectionState) -> str:
 
 def _note_update(span: Any, update: JsonDict) -> None:
     note = update.get("note") or {}
-    told = {name: note.get(name) for name in ("attempt", "did", "reason", "replayed")}
-    told["outcome"] = update.get("outcome")
-    told["strategies"] = [each["strategy"] for each in note.get("tried") or ()]
-    told["rules"] = [each["rule"] for each in note.get("findings") or () if each.get("rule")]
+    told = {name: note.get(name) for name in ("attempt", "did", "reason", "replayed")} | {
+        "outcome": update.get("outcome"),
+        "strategies": [each["strategy"] for each in note.get("tried") or ()],
+        "rules": [each["rule"] for each in note.get("findings") or () if each.get("rule")],
+    }
     for name, item in told.items():
         if item not in (None, []):
             span.set_attribute(f"selfcorrect.{name}", item)
