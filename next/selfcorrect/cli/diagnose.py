@@ -3,9 +3,10 @@
 import argparse
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from selfcorrect.cli.lines import answer_lines
-from selfcorrect.cli.screen import InputError, say
+from selfcorrect.cli.screen import InputError
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.model import RETRYABLE, JsonDict, name_place
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
@@ -15,17 +16,7 @@ def diagnose(options: argparse.Namespace) -> int:
     """Write a line for each error that is read."""
     chosen = options.strategies
     strategies = StrategyMap.load(chosen) if chosen else load_default()
-    failed = []
-
-    def answer(line: str, place: str) -> JsonDict | None:
-        try:
-            return describe(json.loads(line), strategies)
-        except (ValueError, RecursionError, InputError) as error:
-            failed.append(place)
-            say(f"{place}: {error}", stderr=True)
-            return None
-
-    answer_lines(options, answer)
+    failed = answer_lines(options, lambda line: describe(json.loads(line), strategies))
     return 2 if failed else 0
 
 
@@ -44,17 +35,15 @@ def describe(record: object, strategies: StrategyMap) -> JsonDict:
     schema, args = record.get("schema"), record.get("arguments")
     schema = schema if isinstance(schema, Mapping) else None
     found = strategies.diagnose_faults(finding, record.get("tool"), args=args, schema=schema)
-    first = found[0]
+    first: Any = found[0]
     return {
         "id": record.get("id"),
-        "kind": first["kind"],
-        "category": first["category"],
+        **{name: first[name] for name in _SHOWN},
         "params": list(dict.fromkeys(name_place(path) for each in found for path in each["paths"])),
         "constraint": first["constraint"] or None,
         "retryable": first["kind"] in RETRYABLE,
         "retry_after_s": first["retry_after"],
-        "rule": first["rule"],
-        "ladder": first["ladder"],
-        "confidence": first["confidence"],
-        "witness": first["witness"],
     }
+
+
+_SHOWN = ("kind", "category", "rule", "ladder", "confidence", "witness")

@@ -70,26 +70,23 @@ def open_ledger(address: str) -> Any:
     return SqliteLedger(address)
 
 
+_SHOWN = ("key", "tool", "status", "thread", "call_id", "request", "by")
+
+
 def describe(record: Record) -> JsonDict:
     """Return what a person wants to know of a call."""
     found: JsonDict = {
-        "key": record.key,
-        "tool": record.tool,
-        "status": record.status,
+        **{name: getattr(record, name) for name in _SHOWN},
         "is_running": record.alive,
         "in_doubt": in_doubt(record) and not record.alive,
         "since": datetime.fromtimestamp(record.time, UTC).isoformat(timespec="seconds"),
         "call": record.about,
         "value": _release(record.value),
-        "thread": record.thread,
-        "call_id": record.call_id,
-        "request": record.request,
-        "by": record.by,
     }
-    shown = {name: item for name, item in found.items() if item not in (None, "", False)}
     return {
-        name: release(item, 1_000) if isinstance(item, str) else item
-        for name, item in shown.items()
+        name: release(item) if isinstance(item, str) else item
+        for name, item in found.items()
+        if item not in (None, "", False)
     }
 
 

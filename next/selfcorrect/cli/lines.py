@@ -10,26 +10,40 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
-from selfcorrect.cli.screen import InputError
+from selfcorrect.cli.screen import InputError, say
+from selfcorrect.drawing.text import error_text
+from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JsonDict
 
 
-def answer_lines(
-    options: argparse.Namespace, answer: Callable[[str, str], JsonDict | None]
-) -> None:
-    """Write the answer to each line that is read, in order, in constant memory.
+def answer_lines(options: argparse.Namespace, answer: Callable[[str], JsonDict]) -> int:
+    """Write the answer to each line that is read, in order; return how many are unusable.
 
     On a terminal that does not show the answers, a bar shows how far it is.
 
     Args:
         options: What the command was given: `jsonl` and `out`.
-        answer: Takes a line and the place where it stands; None writes nothing.
+        answer: Takes a line.
     """
     with ExitStack() as files:
         out = _open(options.out, "w", files)
-        for line, place in read_lines(options.jsonl, is_watched=not out.isatty()):
-            if (made := answer(line, place)) is not None:
-                print(json.dumps(made), file=out, flush=out is sys.stdout)
+
+        def take(line: str) -> None:
+            print(json.dumps(answer(line)), file=out, flush=out is sys.stdout)
+
+        return take_lines(options.jsonl, take, is_watched=not out.isatty())
+
+
+def take_lines(name: str, take: Callable[[str], None], *, is_watched: bool = False) -> int:
+    """Take each line of a file; name those that are unusable, and return how many they are."""
+    failed = 0
+    for line, place in read_lines(name, is_watched=is_watched):
+        try:
+            take(line)
+        except UNUSABLE as error:
+            failed += 1
+            say(f"{place}: {error_text(error)}", stderr=True)
+    return failed
 
 
 def read_lines(name: str, *, is_watched: bool = False) -> Iterator[tuple[str, str]]:
@@ -52,6 +66,13 @@ def read_lines(name: str, *, is_watched: bool = False) -> Iterator[tuple[str, st
                     yield line, f"{shown}:{number}"
         except UnicodeDecodeError:
             raise InputError(f"{shown}: the file must be UTF-8 text") from None
+
+
+UNUSABLE = (
+    *(ValueError, TypeError, LookupError, AttributeError, RecursionError),
+    SelfCorrectError,
+)
+"""What reading a line of a file may raise, whatever stands in it."""
 
 
 def _bar(name: str) -> IO[str]:

@@ -7,13 +7,15 @@ import runpy
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from selfcorrect.cli.lines import read_lines
+from selfcorrect.cli.lines import take_lines
 from selfcorrect.cli.screen import InputError, say
 from selfcorrect.context import run_sync
 from selfcorrect.diagnosis.facts import recorded_finding
+from selfcorrect.drawing.text import error_text
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import MapError
 from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, frozen
@@ -24,7 +26,7 @@ from selfcorrect.strategy_map.match import fits
 from selfcorrect.strategy_map.patterns import compile_pattern
 from selfcorrect.strategy_map.registry import BUILT_IN
 from selfcorrect.strategy_map.strategy_map import StrategyMap
-from selfcorrect.text import bound, release, text_of
+from selfcorrect.text import bound, release
 
 
 @frozen
@@ -37,7 +39,6 @@ class RecordedError:
         names: The parameters of the tool.
         effect: Its effect, as far as it is declared.
         finding: What the error shows.
-        is_decided: Whether a rule of the map decides it.
     """
 
     tool: str
@@ -45,7 +46,6 @@ class RecordedError:
     names: tuple[str, ...]
     effect: str
     finding: Finding
-    is_decided: bool
 
 
 def propose(options: argparse.Namespace) -> int:
@@ -58,23 +58,30 @@ def propose(options: argparse.Namespace) -> int:
     strategies, model = StrategyMap.load(base), _load_model(options.model)
     # A call that is sent again counts too.
     port = ModelPort(model, Spending(left={"model_calls": options.most}))
+    decided: list[RecordedError] = []
     groups: dict[Any, list[RecordedError]] = defaultdict(list)
-    for each in _read(options.errors, strategies):
-        # What errors of one cause share.
-        groups[each.tool, each.text, each.is_decided].append(each)
+
+    def take(line: str) -> None:
+        record = json.loads(line)
+        text = record["message"] if "message" in record else record["error"]
+        if text is not None:
+            each = _error(record, text, strategies)
+            is_decided = strategies.ask_rules(each.finding, each.tool).first is not None
+            # Errors of one cause share a tool and a masked text.
+            (decided if is_decided else groups[each.tool, each.text]).append(each)
+
+    take_lines(options.errors, take)
     written, passed = _HEAD.format(base=json.dumps(base)), 0
-    asked = sorted((each for each in groups if not each[2]), key=lambda each: -len(groups[each]))
-    for group in asked[: max(0, options.most)]:
-        own = groups[group]
-        others = [each for key, errors in groups.items() if key != group for each in errors]
-        shown = f"{group[0]}: {bound(group[1], 80)} ({len(own)}): "
+    for own in sorted(groups.values(), key=len, reverse=True)[: max(0, options.most)]:
+        others = chain(decided, *(each for each in groups.values() if each is not own))
+        shown = f"{own[0].tool}: {bound(own[0].text, 80)} ({len(own)}): "
         try:
             rule = _rule_in(run_sync(port.ask_json(_ASK, _prompt(own[0]))), own)
             text = written + _toml(rule, options.model, len(own))
             _check(rule, text, own, others)
         except Exception as error:
             # A model that fails costs its group only.
-            say(f"{shown}refused: {release(text_of(error))}")
+            say(f"{shown}refused: {error_text(error)}")
         else:
             written, passed = text, passed + 1
             say(f"{shown}proposed {rule['id']}")
@@ -115,20 +122,8 @@ def _load_model(reference: str) -> Any:
     try:
         return runpy.run_path(place)[name]
     except Exception as error:
-        why = f"{type(error).__name__}: {error}"
+        why = error_text(error)
         raise InputError(f"--model {reference}: write FILE.py:OBJECT ({why})") from error
-
-
-def _read(file: str, strategies: StrategyMap) -> Iterator[RecordedError]:
-    """Yield the errors of a file; name the lines that hold neither an error nor a success."""
-    for line, place in read_lines(file):
-        try:
-            record = json.loads(line)
-            text = record["message"] if "message" in record else record["error"]
-            if text is not None:
-                yield _error(record, text, strategies)
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            say(f"{place}: skipped: {type(error).__name__}: {error}", stderr=True)
 
 
 def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedError:
@@ -142,9 +137,7 @@ def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedErr
     declared = [each.effect for name, each in strategies.effects.items() if fits(tool, (name,))]
     effect = [*declared, record.get("effect") or ""][0]
     finding = recorded_finding(text, *map(record.get, ("exception", "status", "code")))
-    is_decided = strategies.ask_rules(finding, tool).first is not None
-    shown = mask(text, arguments, names)
-    return RecordedError(tool, shown, names, str(effect), finding, is_decided)
+    return RecordedError(tool, mask(text, arguments, names), names, str(effect), finding)
 
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
@@ -257,9 +250,11 @@ def _check(
     key, pattern = f"proposed/{rule['id']}", compile_pattern(rule["match"])
     if any(pattern.search(probe) for probe in _PROBES):
         raise ValueError("its pattern matches nearly everything")
-    found = [loaded.matches(each.finding, each.tool) for each in own]
-    if any(not met or met[0].key != key for met in found):
+
+    def met(error: RecordedError) -> list[str]:
+        return [each.key for each in loaded.matches(error.finding, error.tool)]
+
+    if any(met(each)[:1] != [key] for each in own):
         raise ValueError("it does not decide the errors that it was asked about")
-    found = [loaded.matches(each.finding, each.tool) for each in others]
-    if any(met.key == key for each in found for met in each):
+    if any(key in met(each) for each in others):
         raise ValueError("its pattern matches other errors too")

@@ -2,13 +2,13 @@
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from selfcorrect.cli.lines import answer_lines
+from selfcorrect.cli.lines import UNUSABLE, answer_lines
 from selfcorrect.cli.screen import InputError
-from selfcorrect.errors import SelfCorrectError
 from selfcorrect.mender import Mender, Mending
 from selfcorrect.model import JSON, Change, JsonDict, JsonObject, change_json
 
@@ -19,7 +19,7 @@ _MENDERS = 64
 def repair(options: argparse.Namespace) -> int:
     """Write a line for each call that is read."""
     chosen: Any = {"strategies": options.strategies} if options.strategies else {}
-    failed = []
+    outcomes = Counter[str]()
 
     @lru_cache(maxsize=_MENDERS)
     def mender_of(tools: str) -> Mender:
@@ -30,14 +30,13 @@ def repair(options: argparse.Namespace) -> int:
             offered.setdefault(str(name), tool)
         return Mender(offered.values(), **chosen)
 
-    def answer(line: str, place: str) -> JsonDict:
+    def answer(line: str) -> JsonDict:
         made = _answer(line, mender_of)
-        if made["outcome"] in ("ask", "failed"):
-            failed.append(place)
+        outcomes[made["outcome"]] += 1
         return made
 
     answer_lines(options, answer)
-    return 1 if failed else 0
+    return 1 if outcomes["ask"] + outcomes["failed"] else 0
 
 
 def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
@@ -48,7 +47,7 @@ def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
         mender = mender_of(json.dumps(item["tools"]))
         beside = {key: item[key] for key in ("request", "finish_reason") if item.get(key)}
         return {"id": item.get("id"), **_result(mender.call(given, **beside))}
-    except (ValueError, RecursionError, SelfCorrectError) as error:
+    except UNUSABLE as error:
         about = item.get("id") if isinstance(item, Mapping) else None
         empty = {"calls": [], "changes": [], "model_calls": 0}
         reason = {"reason": "invalid_input", "detail": str(error)[:500]}
@@ -58,19 +57,18 @@ def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
 def _given(item: Any) -> JSON:
     if not isinstance(item, Mapping) or not isinstance(item.get("tools"), list):
         raise InputError('a line must be an object with "tools" (a list), and "raw" or "call"')
-    given = item.get("call") if item.get("call") is not None else item.get("raw")
-    if given is None:
-        raise InputError('"raw" or "call" is missing')
-    return given
+    for name in ("call", "raw"):
+        if item.get(name) is not None:
+            return item[name]
+    raise InputError('"raw" or "call" is missing')
 
 
 def _result(mending: Mending) -> JsonDict:
-    reports = [each.failure for each in mending.calls if each.failure]
     answer: JsonDict = {
         "outcome": mending.outcome,
         "calls": [{"name": each.name, "arguments": each.args} for each in mending.ready],
         "changes": [_change(each) for each in mending.changes],
-        "model_calls": sum(each.get("counts", {}).get("model_calls", 0) for each in reports),
+        "model_calls": mending.cost.get("model_calls", 0),
     }
     if mending.reason is not None:
         answer |= {"reason": mending.reason, "detail": mending.detail}

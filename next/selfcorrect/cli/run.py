@@ -2,17 +2,20 @@
 
 import argparse
 import json
+import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 from selfcorrect.cli.lines import read_lines
-from selfcorrect.cli.screen import InputError, describe_change, say, say_json, show
+from selfcorrect.cli.screen import InputError, say, say_json, show
 from selfcorrect.cli.starter import load_graph_file, make_graph
+from selfcorrect.drawing.recorded import question_of, tell_change
+from selfcorrect.drawing.text import question_lines
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.text import text_of
@@ -30,43 +33,42 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--interactive reads answers from stdin; give the calls in a file")
     module = load_graph_file(options.graph)
     wishes: JsonDict = {"strategies": options.strategies} if options.strategies else {}
+    if options.call is None and options.jsonl is None and hasattr(module, "make_model"):
+        wishes["model"] = module.make_model()
     if options.interactive:
         from langgraph.checkpoint.memory import InMemorySaver
 
         wishes["checkpointer"] = InMemorySaver()
-    if options.call is not None:
-        tasks: Iterable[_Task] = [_task(options.call, "--call")]
-    elif options.jsonl is not None:
-        tasks = (_task(line, place) for line, place in read_lines(options.jsonl))
-    elif hasattr(module, "EXAMPLES"):
-        tasks = [_Task(*example) for example in module.EXAMPLES]
-        wishes |= {"model": module.make_model()} if hasattr(module, "make_model") else {}
-    else:
-        raise InputError(f"{module.__file__} has no EXAMPLES; give calls by --call or --jsonl")
     graph = make_graph(module, **wishes)
     counts = Counter[str]()
     surprises = 0
-    if options.record:
-        Path(options.record).write_text("", "utf-8")
-    for task in tasks:
-        out = _run_one(graph, task.inputs, interactive=options.interactive)
-        _record(options.record, {"title": task.title, **out})
-        counts.update(calls=1, executions=_executions(out), **{f"{ending(out)}s": 1})
-        surprises += ending(out) != (task.expected or "result")
-        if options.json:
-            say_json(out)
-        else:
-            _show(task, out)
+    with Path(options.record or os.devnull).open("w", encoding="utf-8") as record:
+        for task in _tasks(options, module):
+            out = _run_one(graph, task.inputs, interactive=options.interactive)
+            # A recording that is cut off keeps the runs before it.
+            print(
+                json.dumps({"title": task.title, **out}, default=text_of), file=record, flush=True
+            )
+            counts.update(calls=1, executions=_executions(out), **{f"{ending(out)}s": 1})
+            surprises += ending(out) != (task.expected or "result")
+            if options.json:
+                say_json(out)
+            else:
+                _show(task, out)
     if counts["calls"] > 1 and not options.json:
         say(" · ".join(f"{name} {count}" for name, count in counts.items()))
     return 1 if surprises else 0
 
 
-def _record(name: str | None, run: JsonDict) -> None:
-    """Add a run to a file; one that is cut off leaves the runs before it."""
-    if name:
-        with Path(name).open("a", encoding="utf-8") as file:
-            print(json.dumps(run, default=text_of), file=file)
+def _tasks(options: argparse.Namespace, module: Any) -> Iterator[_Task]:
+    if options.call is not None:
+        yield _task(options.call, "--call")
+    elif options.jsonl is not None:
+        yield from (_task(line, place) for line, place in read_lines(options.jsonl))
+    elif hasattr(module, "EXAMPLES"):
+        yield from (_Task(*example) for example in module.EXAMPLES)
+    else:
+        raise InputError(f"{module.__file__} has no EXAMPLES; give calls by --call or --jsonl")
 
 
 def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
@@ -90,28 +92,21 @@ def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
 
 def _answer(question: JsonDict) -> JsonDict | None:
     """Ask on stderr and read a line from stdin; None where stdin has ended."""
-    options = list(question["options"])
-    for line in _told(question):
+    told = [f"  your answer: {each}" for each in [question.get("problem")] if each]
+    for each in question["attempts"]:
+        call, outcome, text = show(each["call"]), each["outcome"], each["text"]
+        told.append(f"  attempt {each['number']}: {call} {outcome}: {text}")
+    told += question_lines(question_of(question))
+    for line in [*told, "  a number, a value (JSON or text), approve or reject:"]:
         say(line, "yellow", stderr=True)
-    for number, option in enumerate(options, 1):
-        say(f"  {number}  {_option(option)}", stderr=True)
-    say("  a number, a value (JSON or text), approve or reject:", stderr=True)
     line = sys.stdin.readline()
     answer: JSON = line.strip()
-    if answer.isdecimal() and 1 <= int(answer) <= len(options):
+    if answer.isdecimal() and 1 <= int(answer) <= len(question["options"]):
         answer = {"action": "choose", "choice": int(answer) - 1}
     else:
         with suppress(ValueError, RecursionError):
             answer = json.loads(answer)
     return {"question": question["id"], "answer": answer or None} if line else None
-
-
-def _told(question: JsonDict) -> Iterator[str]:
-    """Yield what a person reads of a question: what is asked, and what was done so far."""
-    yield f"? {question['question']}"
-    yield from (f"  your answer: {each}" for each in [question.get("problem")] if each)
-    for each in question["attempts"]:
-        yield f"  attempt {each['number']}: {show(each['call'])} {each['outcome']}: {each['text']}"
 
 
 def ending(out: JsonDict) -> str:
@@ -130,7 +125,7 @@ def _show(task: _Task, out: JsonDict) -> None:
     say(f"■ {task.title}", "bold")
     for event in out.get("trail", ()):
         for change in event.get("changes", ()):
-            say(f"  {describe_change(change)}")
+            say(f"  {tell_change(change)}")
         if event.get("wait"):
             say(f"  wait {event['wait']:.2f} s")
         if end == "result" and "reason" in event:
@@ -141,18 +136,12 @@ def _show(task: _Task, out: JsonDict) -> None:
     elif end == "question":
         question = out.get("question") or failure.get("question") or {}
         say(f"  question  {question.get('question') or failure['detail']}", "yellow")
-        for option in question.get("options", ()):
-            say(f"    {_option(option)}")
+        for option in question_of(question)["options"]:
+            say(f"    {option}")
     else:
         say(f"  failure  {failure['reason']}: {failure['detail']}", "red")
     if task.expected not in (None, end):
         say(f"  expected a {task.expected}", "red")
-
-
-def _option(option: JSON) -> str:
-    if isinstance(option, dict) and "changes" in option:
-        return "; ".join(map(describe_change, option["changes"]))
-    return show(option)
 
 
 def _executions(out: JsonDict) -> int:

@@ -8,8 +8,9 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
+from selfcorrect.drawing.text import align, error_text
 from selfcorrect.errors import SelfCorrectError
-from selfcorrect.model import JSON, JsonObject, name_place
+from selfcorrect.model import JSON
 from selfcorrect.text import clean, quote
 
 show = partial(quote, most=200)
@@ -37,34 +38,14 @@ def say_json(value: JSON) -> None:
 
 def say_table(rows: Iterable[Sequence[str]]) -> None:
     """Write rows with aligned columns."""
-    table = [[_one_line(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        say("  ".join(cells).rstrip())
+    for line in align(rows).splitlines():
+        say(line)
 
 
 def complain(error: Exception) -> None:
-    """Write an error to stderr, with its class where it is not one of the library's own."""
-    own = isinstance(error, SelfCorrectError | OSError)
-    for line in (str(error) if own else f"{type(error).__name__}: {error}").split("\n"):
+    """Write an error to stderr."""
+    for line in error_text(error, 10_000).split("\n"):
         say(f"selfcorrect: {line}", stderr=True)
-
-
-def describe_change(change: JsonObject) -> str:
-    r"""Return one edit of a call as people read it.
-
-    >>> describe_change({"path": "/args/day", "before": "Oct 26, 2026", "after": "2026-10-26",
-    ...                  "strategy": "format-date", "safety": "inferred"})
-    'day  "Oct 26, 2026" → "2026-10-26"  format-date, inferred'
-    """
-    before, after = (show(change[key]) if key in change else "" for key in ("before", "after"))
-    value = f"{before or '(missing)'} → {after or '(removed)'}"
-    place = name_place(change["path"])
-    if origin := change.get("moved_from"):
-        place = f"{name_place(origin)} → {place}"
-        value = after if before in ("", after) else value
-    return f"{place}  {value}  {change.get('strategy')}, {change['safety']}"
 
 
 def _one_line(text: str) -> str:

@@ -69,7 +69,7 @@ def draw(options: argparse.Namespace) -> int:
 
 def init(options: argparse.Namespace) -> int:
     """Copy the starter into a folder; refuse to overwrite."""
-    folder, source = Path(options.folder), STARTER
+    folder = Path(options.folder)
     parts = ("graphs", "strategies", "langgraph.json")
     for part in parts:
         if (folder / part).exists():
@@ -77,8 +77,8 @@ def init(options: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for part in parts[:2]:
         unwanted = shutil.ignore_patterns("__pycache__", ".*")
-        shutil.copytree(source / part, folder / part, ignore=unwanted)
-    config = json.loads((source / parts[2]).read_text("utf-8")) | {"dependencies": ["selfcorrect"]}
+        shutil.copytree(STARTER / part, folder / part, ignore=unwanted)
+    config = json.loads((STARTER / parts[2]).read_text("utf-8")) | {"dependencies": ["selfcorrect"]}
     (folder / parts[2]).write_text(json.dumps(config, indent=2) + "\n", "utf-8")
     say(f"Created {', '.join(parts)} in {folder}.")
     say(f"Next: selfcorrect run {folder / 'graphs' / 'flight_booking.py'}")

@@ -5,7 +5,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from importlib.resources import files
-from itertools import groupby
 from typing import Any
 
 from selfcorrect.drawing.svg import draw, img, label_of, markup, note_of
@@ -16,8 +15,8 @@ from selfcorrect.model import JsonDict
 _COLUMNS = ("place", "before", "after", "strategy", "safety", "rule")
 
 
-def page(views: Iterable[View], *, title: str) -> str:
-    """Return runs as an HTML document; consecutive views of one title are one run.
+def page(*runs: Sequence[View], title: str) -> str:
+    """Return runs, each as its views, as an HTML document.
 
     Without scripts it shows each run's last picture, its steps, changes and end. With its own
     script a person steps through the views.
@@ -25,7 +24,6 @@ def page(views: Iterable[View], *, title: str) -> str:
     script, style = static("paint.js") + static("page.js"), static("style.css")
     allowed = b64encode(sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'"
-    runs = [list(run) for _, run in groupby(views, key=lambda view: view["title"])]
     return "".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',

@@ -1,81 +1,66 @@
-"""Lays a graph out: boxes in a grid, and edges that run only through the gaps between them.
+"""Lays a graph out: boxes in one column, and edges that run only beside it and between its rows.
 
-An edge leaves its node at the side, follows the gap beside the column, then the gap above its
-target, and enters from above; edges to one target share their way. So no line can cross a box. An
-edge straight down is one line.
+An edge to the next row is one line. Any other leaves its node at the side, to the right if it leads
+down and to the left if it leads up, follows a lane to the gap above its target, and enters from
+above; edges to one target share their lane. So no line can cross a box.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from selfcorrect.drawing.view import Picture, ViewEdge, ViewNode
 from selfcorrect.model import JsonDict
-from selfcorrect.routing import END, ROUTES
+from selfcorrect.routing import REPORT
 from selfcorrect.text import bound
 
 Pair: TypeAlias = tuple[str, str]
-Place: TypeAlias = tuple[int, int]
-"""Column and row."""
 Counts: TypeAlias = Mapping[Any, int]
+_NEVER: Counts = {}
 
 START = "__start__"
 """LangGraph's own name for the start; it is not drawn."""
-PLACES: Mapping[str, Place] = {
-    "plan": (0, 0),
-    "execute": (0, 1),
-    END: (0, 6),
-    "diagnose": (1, 1),
-    "select_strategy": (1, 2),
-    "repair": (1, 3),
-    "validate": (1, 4),
-    "retry": (1, 5),
-    "report_failure": (1, 6),
-}
-"""Of the loop's nodes; a deployment's own stand between the rows."""
-NAME_CELLS = 22
+NAME_CELLS = 20
 LABEL_CELLS = 20
-_CELL = 7.9
+_WIDTH = 180
 _LABEL_CELL = 6.7
 _LANE = 11
 _PORT = 14
+_RISE = 44
 
 
-def picture_of(
-    graph: Any,
-    *,
-    visits: Counts | None = None,
-    taken: Counts | None = None,
-    current: Collection[str] = (),
-    next: Collection[str] = (),  # noqa: A002
-    breakpoints: Collection[str] = (),
-) -> Picture:
+def picture_of(graph: Any, **path: Any) -> Picture:
     """Return the picture of a compiled LangGraph graph.
 
     Args:
         graph: The graph; what its edges carry as data are outcomes.
+        path: Counts and marks, as `paint` takes them.
+    """
+    drawn = graph.get_graph()
+    edges = [(each.source, each.target, str(each.data or "")) for each in drawn.edges]
+    return paint(lay_out(edges, list(drawn.nodes)), **path)
+
+
+def paint(
+    picture: Picture,
+    *,
+    visits: Counts = _NEVER,
+    taken: Counts = _NEVER,
+    current: Collection[str] = (),
+    next: Collection[str] = (),  # noqa: A002
+    breakpoints: Collection[str] = (),
+) -> Picture:
+    """Return a picture with other counts and marks; the places stay.
+
+    Args:
+        picture: The picture.
         visits: How often the run was at each node.
         taken: How often the run took each edge, by `(source, target)`.
         current: Nodes that ran last.
         next: Nodes that run next.
         breakpoints: Nodes that a run stops before.
     """
-    drawn = graph.get_graph()
-    edges = [(each.source, each.target, str(each.data or "")) for each in drawn.edges]
-    picture = lay_out(edges, list(drawn.nodes))
-    return paint(picture, visits or {}, taken or {}, current, next, breakpoints)
-
-
-def paint(
-    picture: Picture,
-    visits: Counts,
-    taken: Counts,
-    current: Collection[str],
-    following: Collection[str],
-    breakpoints: Collection[str] = (),
-) -> Picture:
-    """Return a picture with other counts and marks; the places stay."""
-    marks: JsonDict = dict.fromkeys(current, "current") | dict.fromkeys(following, "next")
+    marks: JsonDict = dict.fromkeys(current, "current") | dict.fromkeys(next, "next")
     nodes: list[ViewNode] = [
         {
             **node,
@@ -100,8 +85,8 @@ def lay_out(edges: Iterable[tuple[str, str, str]], nodes: Iterable[str] = ()) ->
         labels[source, target] = f"{before}, {label}" if before else label
     names = sorted({START, *nodes, *(name for pair in labels for name in pair)})
     targets = {name: [to for source, to in labels if source == name] for name in names}
-    places = (_place_own if ROUTES.keys() <= targets.keys() else _place)(targets)
-    return _draw(places, {pair: text for pair, text in labels.items() if START not in pair})
+    drawn = {pair: text for pair, text in labels.items() if START not in pair}
+    return _draw(_order(targets), drawn)
 
 
 def cells(text: str) -> int:
@@ -114,27 +99,8 @@ def cut(text: str, most: int) -> str:
     return bound(text, most if text.isascii() else most // 2)
 
 
-def _place(targets: Mapping[str, list[str]]) -> dict[str, Place]:
-    """Rank by the longest way from the start; order in a rank by where its edges come from."""
-    order = _order(targets)
-    rank = dict.fromkeys(order, 0)
-    sources = defaultdict(list)
-    for number, name in enumerate(order):
-        for target in set(targets[name]).intersection(order[number + 1 :]):
-            rank[target] = max(rank[target], rank[name] + 1)
-            sources[target].append(name)
-    places: dict[str, Place] = {}
-    for name in sorted(order, key=lambda each: rank[each]):
-        columns = [places[each][0] for each in sources[name]]
-        column = sum(columns) // (len(columns) or 1)
-        while (column, rank[name]) in places.values():
-            column += 1
-        places[name] = (column, rank[name])
-    return places
-
-
 def _order(targets: Mapping[str, list[str]]) -> list[str]:
-    """Return the nodes so that only back edges lead to an earlier one."""
+    """Return the nodes so that only back edges lead to an earlier one; the report stands last."""
     done: list[str] = []
     seen = set()
     todo = [(name, False) for name in (*targets, START)]
@@ -145,84 +111,46 @@ def _order(targets: Mapping[str, list[str]]) -> list[str]:
         elif name not in seen:
             seen.add(name)
             todo += [(name, True), *((each, False) for each in targets[name])]
-    return [name for name in reversed(done) if name != START]
+    return sorted(
+        (name for name in reversed(done) if name != START), key=lambda name: name == REPORT
+    )
 
 
-def _place_own(targets: Mapping[str, list[str]]) -> dict[str, Place]:
-    """Put each of a deployment's own nodes into a row above what it leads to."""
-    places: dict[str, tuple[int, float]] = dict(PLACES)
-    own = sorted(targets.keys() - PLACES.keys() - {START})
-    for number, name in enumerate(own, 1):
-        known = [PLACES[each] for each in targets[name] if each in PLACES]
-        column, row = min(known, key=lambda place: place[::-1], default=(2, 0))
-        places[name] = (column, row - number / (len(own) + 1))
-    rows = sorted({row for _, row in places.values()})
-    return {name: (column, rows.index(row)) for name, (column, row) in places.items()}
-
-
-def _draw(places: Mapping[str, Place], labels: Mapping[Pair, str]) -> Picture:
-    """Turn places into pixels."""
-    ports, lanes, tracks = _find_ways(places, labels)
-    # What stands under a name needs room, too.
-    widest = max([15, *(min(cells(name), NAME_CELLS) for name in places)])
-    width = round(widest * _CELL) + 24
-    height = max(52, (_most(ports) + 1) * _PORT)
-    # Between two columns stand the labels of the first, lanes, and the labels of the second.
+def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
+    """Turn rows into pixels."""
+    rows = {name: row for row, name in enumerate(order)}
+    sides: dict[Pair, int] = {}
+    ports: dict[Any, list[str]] = defaultdict(list)
+    lanes: dict[int, list[str]] = {1: [], 0: [], -1: []}
+    for source, target in sorted(labels, key=lambda pair: rows[pair[1]]):
+        step = rows[target] - rows[source]
+        side = sides[source, target] = 0 if step == 1 else 1 if step > 1 else -1
+        ports[source, side].append(target)
+        if target not in lanes[side]:
+            lanes[side].append(target)
+    height = max([52, *((len(targets) + 1) * _PORT for targets in ports.values())])
+    # Labels stand between the boxes and the lanes.
     widest = max([0, *(min(cells(text), LABEL_CELLS) for text in labels.values())])
-    room = round((widest + 5) * _LABEL_CELL)
-    gap, rise = 2 * room + 16 + _most(lanes) * _LANE, 34 + _most(tracks) * _LANE
-
-    def corner(column: int, row: int) -> tuple[int, int]:
-        return 16 + column * (width + gap), rise - 14 + row * (height + rise)
+    room = round((widest + 5) * _LABEL_CELL) + 8
+    middle = 16 + len(lanes[-1]) * _LANE + room + _WIDTH / 2
+    tops = {name: 30 + row * (height + _RISE) for name, row in rows.items()}
 
     def points(source: str, target: str) -> list[tuple[float, float]]:
-        (x, y), (to_x, top) = corner(*places[source]), corner(*places[target])
-        side, middle = _side(places, source, target), to_x + width / 2
+        top, side = tops[target], sides[source, target]
         if not side:
-            return [(middle, y + height), (middle, top)]
+            return [(middle, tops[source] + height), (middle, top)]
         beside = ports[source, side]
-        # A line to the left never runs on the height of one to the right.
-        at = y + height * (beside.index(target) + 1) / (len(beside) + 1) + (side < 0) * 5
-        column = places[source][0] + (side > 0)
-        lane = corner(column, 0)[0] - gap + room + 8 + lanes[column].index(target) * _LANE
-        track = top - 16 - tracks[places[target][1]].index(target) * _LANE
-        entry = middle + (18 if lane > middle else -18)
-        start = x + width * (side > 0)
-        return [(start, at), (lane, at), (lane, track), (entry, track), (entry, top)]
+        at = tops[source] + height * (beside.index(target) + 1) / (len(beside) + 1)
+        border = middle + side * _WIDTH / 2
+        lane = border + side * (room + lanes[side].index(target) * _LANE)
+        entry = middle + side * 18
+        return [(border, at), (lane, at), (lane, top - 16), (entry, top - 16), (entry, top)]
 
-    box: Any = {"width": width, "height": height, "visits": 0, "mark": "", "is_breakpoint": False}
-    nodes = []
-    for name, place in places.items():
-        x, y = corner(*place)
-        nodes.append(box | {"id": name, "x": x + width / 2, "y": y + height / 2})
+    box: Any = {"width": _WIDTH, "height": height, "visits": 0, "mark": "", "is_breakpoint": False}
+    nodes = [box | {"id": name, "x": middle, "y": top + height / 2} for name, top in tops.items()]
     edges = [
         ViewEdge(source=pair[0], target=pair[1], label=text, points=points(*pair), count=0)
         for pair, text in labels.items()
     ]
-    far = corner(*(max(each) + 1 for each in zip(*places.values(), strict=True)))
-    return Picture(nodes=nodes, edges=edges, width=far[0] - room, height=far[1] - rise + 16)
-
-
-def _most(ways: Mapping[Any, list[str]]) -> int:
-    return max(map(len, ways.values()), default=0)
-
-
-def _find_ways(places: Mapping[str, Place], labels: Iterable[Pair]) -> list[dict[Any, list[str]]]:
-    """Return the targets of each side of each node, of each gap beside, and of each gap above."""
-    ways: list[dict[Any, list[str]]] = [defaultdict(list), defaultdict(list), defaultdict(list)]
-    for source, target in sorted(labels, key=lambda pair: (places[pair[1]][1], pair)):
-        if side := _side(places, source, target):
-            keys = ((source, side), places[source][0] + (side > 0), places[target][1])
-            for targets, key in zip(ways, keys, strict=True):
-                if target not in targets[key]:
-                    targets[key].append(target)
-    return ways
-
-
-def _side(places: Mapping[str, Place], source: str, target: str) -> int:
-    """Return where an edge leaves: below (0), to the right (1) or to the left (-1)."""
-    (column, row), (to_column, to_row) = places[source], places[target]
-    between = {(column, each) for each in range(row + 1, to_row)}
-    if column == to_column and row < to_row and between.isdisjoint(places.values()):
-        return 0
-    return -1 if to_column < column else 1
+    full = middle + _WIDTH / 2 + room + len(lanes[1]) * _LANE + 16
+    return Picture(nodes=nodes, edges=edges, width=full, height=len(order) * (height + _RISE))

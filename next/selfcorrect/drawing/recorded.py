@@ -1,15 +1,15 @@
 """Makes the views of a run that has ended from what it left; nothing in that is trusted."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, cast
 
-from selfcorrect.drawing.picture import lay_out, paint
-from selfcorrect.drawing.text import moment_text
+from selfcorrect.drawing.picture import START, lay_out, paint
+from selfcorrect.drawing.text import change_text, moment_text
 from selfcorrect.drawing.view import VERSION, Detail, Match, Moment, Picture, View, ViewChange
 from selfcorrect.model import JsonDict, JsonObject, name_place
-from selfcorrect.routing import build_table
+from selfcorrect.routing import ENTRY, build_table
 from selfcorrect.text import quote, release
 
 _MOST_STEPS = 500
@@ -19,129 +19,168 @@ _TRIED = ("strategy", "rule", "path", "outcome", "reason")
 _REPORT = ("reason", "detail", "advice", "for_model", "severity")
 
 
-def views_of(output: Any, *, title: str, picture: Picture | None = None) -> list[View]:
+def views_of(output: Any, *, title: str) -> list[View]:
     """Return the views of a run: one for its input, and one for each step.
 
     Args:
         output: What the run ended with: `{"result" or "failure", "trail"}`. What is no step in the
             trail is shown as an error.
         title: What the run is about.
-        picture: Its graph; without one, the loop's, with the nodes that the trail adds.
     """
-    run = _object(output)
-    trail = _list(run.get("trail"), _MOST_STEPS + 1)
+    run = dict_of(output)
+    trail = list_of(run.get("trail"), _MOST_STEPS + 1)
     if len(trail) > _MOST_STEPS:
         trail[-1] = "further steps are not shown"
-    events = [{}, *map(_object, trail)]
+    events = [{}, *map(dict_of, trail)]
     moments = [_moment(number, event) for number, event in enumerate([{}, *trail])]
-    end = _end(title, run, moments, picture or _picture_of(events))
+    end = _end(title, run, _picture_of(events))
     visits, taken = Counter[str](), Counter[tuple[str, str]]()
     views: list[View] = []
     changes: list[ViewChange] = []
     for number, (event, moment) in enumerate(zip(events, moments, strict=True)):
-        node = moment["node"]
-        following = [each["node"] for each in moments[number + 1 : number + 2]]
+        node, later = moment["node"], moments[number + 1 :]
+        following = [each["node"] for each in later[:1]]
         visits[node] += 1
-        taken[node, _text(event.get("next"))] += 1
-        view = end.copy()
-        view["timeline"] = [*moments[:number], {**moment, "is_head": True}, *moments[number + 1 :]]
-        view["detail"] = detail = detail_of(event)
-        changes += detail["changes"]
-        view["changes"] = [*changes]
-        view["picture"] = paint(end["picture"], visits, taken, [node], following)
-        if following:
-            view["status"], view["question"], view["outcome"] = "past", None, {}
-            view["sentence"] = f"{moment_text(moment)}; next: {following[0]}"
+        taken[node, shown(event.get("next"))] += 1
+        path: Any = {"visits": visits, "taken": taken, "current": [node], "next": following}
+        detail = detail_of(event)
+        changes = changes + detail["changes"]
+        view = end | {
+            "timeline": [*moments[:number], {**moment, "is_head": True}, *later],
+            "detail": detail,
+            "changes": changes,
+            "picture": paint(end["picture"], **path),
+        }
+        if later:
+            sentence = f"{moment_text(moment)}; next: {following[0]}"
+            view |= {"status": "past", "sentence": sentence, "question": None, "outcome": {}}
         views.append(view)
     return views
 
 
-def detail_of(
-    event: JsonObject, pattern_of: Callable[[str], str | None] = lambda _: None
-) -> Detail:
+def detail_of(event: JsonObject, strategies: Any = None) -> Detail:
     """Return what an event of a trail says, as it may be shown.
 
     Args:
         event: The event.
-        pattern_of: The pattern of a rule, where the map is at hand.
+        strategies: The map, where it is at hand: it knows the patterns of rules.
     """
-    error = [*_list(event.get("error")), event.get("detail")]
+    error = [*list_of(event.get("error")), event.get("detail")]
     return Detail(
-        changes=[_change(_object(each)) for each in _list(event.get("changes"))],
-        matches=[_match(_object(each), pattern_of) for each in _list(event.get("findings"))],
-        tried=[_texts(_object(each), _TRIED) for each in _list(event.get("tried"))],
-        cost={_text(name): _number(item) for name, item in _object(event.get("cost")).items()},
-        error="\n".join(filter(None, map(_text, error))),
+        changes=[_change(dict_of(each)) for each in list_of(event.get("changes"))],
+        matches=[_match(dict_of(each), strategies) for each in list_of(event.get("findings"))],
+        tried=[_texts(dict_of(each), _TRIED) for each in list_of(event.get("tried"))],
+        cost={shown(name): _number(item) for name, item in dict_of(event.get("cost")).items()},
+        error="\n".join(filter(None, map(shown, error))),
     )
 
 
 def outcome_of(run: JsonObject) -> dict[str, str]:
     """Return the result, or the report with every attempt, as it may be shown."""
-    failure = _object(run.get("failure"))
+    failure = dict_of(run.get("failure"))
     outcome = {name: text for name, text in _texts(failure, _REPORT).items() if text}
     if "result" in run:
-        result = run["result"]
-        outcome["result"] = release(result) if isinstance(result, str) else quote(result, 1_000)
-    for number, each in enumerate(map(_object, _list(failure.get("attempts"))), 1):
-        shown = _texts(each, ("call", "outcome", "text"))
-        outcome[f"attempt {number}"] = " · ".join(shown.values())
+        outcome["result"] = "null" if run["result"] is None else shown(run["result"])
+    for number, each in enumerate(map(dict_of, list_of(failure.get("attempts"))), 1):
+        outcome[f"attempt {number}"] = " · ".join(
+            _texts(each, ("call", "outcome", "text")).values()
+        )
     return outcome
 
 
-def _end(title: str, run: JsonObject, moments: list[Moment], picture: Picture) -> View:
-    """Return the view of the end."""
-    failure = _object(run.get("failure"))
-    asked = _object(run.get("question") or failure.get("question"))
-    outcome = outcome_of(run)
-    options = [*map(_text, _list(asked.get("options")))]
-    question: JsonDict = {**_texts(asked, ("id", "question")), "options": options}
-    status: Any = "failed" if failure else "waiting" if asked else "finished"
+def question_of(asked: Any) -> JsonDict:
+    """Return what a person is asked, as it may be shown."""
+    question = asked if isinstance(asked, Mapping) else {"question": asked}
+    options = [_option(each) for each in list_of(question.get("options"), 60)]
+    return {**_texts(question, ("id", "question")), "options": options}
+
+
+def tell_change(change: JsonObject) -> str:
+    r"""Return one edit of a call as people read it.
+
+    >>> tell_change({"path": "/args/day", "before": "Oct 26, 2026", "after": "2026-10-26",
+    ...              "strategy": "format-date", "safety": "inferred"})
+    'day  "Oct 26, 2026" → "2026-10-26"  format-date, inferred'
+    """
+    return change_text(_change(change))
+
+
+def shown(value: Any) -> str:
+    """Return a text as it may leave, any other value as JSON, and nothing for None."""
+    if value is None:
+        return ""
+    return release(value) if isinstance(value, str) else quote(value, 1_000)
+
+
+def dict_of(value: Any) -> JsonDict:
+    """Return a value if it is an object, and else an empty one."""
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def list_of(value: Any, most: int = 50) -> list[Any]:
+    """Return the beginning of a value if it is a list, and else an empty one."""
+    return value[:most] if isinstance(value, list) else []
+
+
+def _end(title: str, run: JsonObject, picture: Picture) -> View:
+    """Return the view of the end, before any step."""
+    failure, outcome = dict_of(run.get("failure")), outcome_of(run)
+    asked = run.get("question") or failure.get("question")
+    question = question_of(asked) if asked else None
+    status: Any = "failed" if failure else "waiting" if question else "finished"
+    why = outcome.get("detail") or (question or {}).get("question")
     return View(
         version=VERSION,
         title=release(title, 200),
         status=status,
-        sentence=": ".join(filter(None, [status, outcome.get("detail") or question["question"]])),
+        sentence=f"{status}: {why}" if why else status,
         picture=picture,
-        timeline=moments,
-        detail=None,
+        timeline=[],
+        detail=detail_of({}),
         changes=[],
         state={},
-        question=question if asked else None,
+        question=question,
         outcome=outcome,
         commands=["back", "goto"],
-        problem="",
     )
 
 
 def _moment(number: int, event: Any) -> Moment:
-    item = _object(event)
-    shown = _texts(item, ("node", "outcome"))
-    is_step = bool(shown["node"])
+    item = dict_of(event)
+    node, outcome = _texts(item, ("node", "outcome")).values()
     return Moment(
         id=str(number),
-        node=shown["node"],
-        outcome=shown["outcome"] if is_step or not number else f"no step: {_text(event)}",
-        attempt=int(_number(item.get("attempt"))),
+        node=node,
+        outcome=outcome if node or not number else f"no step: {shown(event)}",
         seconds=_number(item.get("seconds")),
-        kind="step" if is_step else "error" if number else "input",
+        kind="step" if node else "error" if number else "input",
         is_left=False,
         is_head=False,
     )
 
 
 def _change(change: JsonObject) -> ViewChange:
-    shown = _texts(change, ("safety", "strategy", "rule"))
+    told = _texts(change, ("safety", "strategy", "rule"))
     for name in ("before", "after"):
-        shown[name] = quote(change[name], 300) if name in change else ""
-    shown["place"] = name_place(_text(change.get("path")))
-    return cast("ViewChange", shown)
+        told[name] = quote(change[name], 300) if name in change else ""
+    told["place"] = name_place(shown(change.get("path")))
+    if origin := shown(change.get("moved_from")):
+        told["place"] = f"{name_place(origin)} → {told['place']}"
+        told["before"] = told["before"] or told["after"]
+    return cast("ViewChange", told)
 
 
-def _match(finding: JsonObject, pattern_of: Callable[[str], str | None]) -> Match:
-    rule = _text(finding.get("rule"))
-    pattern = release(pattern_of(rule) or "", 1_000)
-    text = _text(finding.get("text") or finding.get("category"))
-    ladder = [*map(_text, _list(finding.get("ladder")))]
+def _option(option: Any) -> str:
+    """Return an option as people read it: a value, or changes that the policy refused."""
+    changes = list_of(dict_of(option).get("changes"))
+    return "; ".join(tell_change(dict_of(each)) for each in changes) or quote(option, 1_000)
+
+
+def _match(finding: JsonObject, strategies: Any) -> Match:
+    rule = shown(finding.get("rule"))
+    pattern = release(strategies.rule(rule).match or "") if strategies else ""
+    text = shown(finding.get("text") or finding.get("category"))
+    ladder = [*map(shown, list_of(finding.get("ladder")))]
     return Match(rule=rule, pattern=pattern, parts=_parts(text, pattern), ladder=ladder)
 
 
@@ -170,27 +209,13 @@ def _picture_of(events: Sequence[JsonObject]) -> Picture:
         node, target, outcome = _texts(event, ("node", "next", "outcome")).values()
         if node and target:
             edges.add((node, target, outcome))
-    return lay_out(edges)
+    return lay_out([(START, ENTRY, ""), *edges])
 
 
 def _texts(item: JsonObject, names: Sequence[str]) -> dict[str, str]:
-    return {name: _text(item.get(name)) for name in names}
-
-
-def _object(value: Any) -> JsonDict:
-    return dict(value) if isinstance(value, Mapping) else {}
-
-
-def _list(value: Any, most: int = 50) -> list[Any]:
-    return value[:most] if isinstance(value, list) else []
+    return {name: shown(item.get(name)) for name in names}
 
 
 def _number(value: Any) -> float:
     """Return a number that can be shown, or 0."""
     return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return release(value) if isinstance(value, str) else quote(value, 1_000)

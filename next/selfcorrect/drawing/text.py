@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from selfcorrect.drawing.svg import label_of, note_of, shown_name
 from selfcorrect.drawing.view import Moment, Picture, View, ViewChange
-from selfcorrect.text import release
+from selfcorrect.errors import SelfCorrectError
+from selfcorrect.model import JsonDict
+from selfcorrect.text import release, text_of
 
 
 def describe(view: View) -> str:
@@ -17,14 +19,14 @@ def ascii_graph(picture: Picture) -> str:
     notes = {node["id"]: note_of(node) for node in picture["nodes"]}
     rows = [("node", "outcome", "target")]
     for edge in picture["edges"]:
-        name = f"{shown_name(edge['source'])} {notes[edge['source']]}".strip()
-        rows.append((_one_line(name), _one_line(label_of(edge)), shown_name(edge["target"])))
+        name = f"{shown_name(edge['source'])} {notes[edge['source']]}"
+        rows.append((name, label_of(edge), shown_name(edge["target"])))
     return align(rows)
 
 
 def align(rows: Iterable[Iterable[str]]) -> str:
-    """Return rows with aligned columns."""
-    table = [list(row) for row in rows]
+    """Return rows with aligned columns, each on one line."""
+    table = [[" ".join(cell.split()) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     padded = (map(str.ljust, row, widths) for row in table)
     return "\n".join("  ".join(row).rstrip() for row in padded)
@@ -38,13 +40,22 @@ def moment_text(moment: Moment) -> str:
 
 def change_text(change: ViewChange) -> str:
     """Return one edit of the call as a person reads it."""
-    value = f"{change['before'] or '(missing)'} → {change['after'] or '(removed)'}"
+    before, after = change["before"], change["after"]
+    value = f"{before or '(missing)'} → {after or '(removed)'}" if before != after else after
     return f"{change['place']}  {value}  {change['strategy']}, {change['safety']}"
 
 
-def changes_of(view: View) -> list[ViewChange]:
-    """Return the changes of the step in front of the head."""
-    return view["detail"]["changes"] if view["detail"] else []
+def question_lines(question: JsonDict) -> Iterator[str]:
+    """Yield what a person is asked, and the options by number."""
+    yield f"? {question['question']}"
+    yield from (f"  {number}  {each}" for number, each in enumerate(question["options"], 1))
+
+
+def error_text(error: Exception, most: int = 1_000) -> str:
+    """Return what an error says, with its class where it is not one of the library's own."""
+    is_own = isinstance(error, SelfCorrectError | OSError)
+    name = "" if is_own else f"{type(error).__name__}: "
+    return release(f"{name}{text_of(error)}", most)
 
 
 def _lines(view: View) -> Iterator[str]:
@@ -52,18 +63,14 @@ def _lines(view: View) -> Iterator[str]:
     for number, moment in enumerate(view["timeline"]):
         mark = ">" if moment["is_head"] else "x" if moment["is_left"] else " "
         yield f"{mark} {number:3}  {moment_text(moment)}"
-    yield from (f"  change  {change_text(each)}" for each in changes_of(view))
-    if detail := view["detail"]:
-        yield from (f"  rule  {each['rule']}" for each in detail["matches"])
-        if detail["error"]:
-            yield f"  error  {detail['error']}"
-    if question := view["question"]:
-        yield f"? {question.get('question')}"
-        options = question.get("options") or ()
-        yield from (f"  {number}  {each}" for number, each in enumerate(options, 1))
+    detail = view["detail"]
+    yield from (f"  change  {change_text(each)}" for each in detail["changes"])
+    yield from (f"  rule  {each['rule']}" for each in detail["matches"])
+    if detail["error"]:
+        yield f"  error  {detail['error']}"
+    if view["question"]:
+        yield from question_lines(view["question"])
     yield from (f"{name}  {text}" for name, text in view["outcome"].items())
-    if view["problem"]:
-        yield f"! {view['problem']}"
 
 
 def _one_line(text: str) -> str:

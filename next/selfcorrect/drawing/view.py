@@ -78,7 +78,6 @@ class Moment(TypedDict):
         id: Names it for `goto`: LangGraph's id of the checkpoint, or its number in a recorded run.
         node: The node that ran; empty for the input.
         outcome: What it came to.
-        attempt: The execution that it belongs to, from 0.
         seconds: How long it took.
         kind: Whether a node ran, a person edited, or a node raised.
         is_left: Whether it stands on a branch that the head has left.
@@ -88,7 +87,6 @@ class Moment(TypedDict):
     id: str
     node: str
     outcome: str
-    attempt: int
     seconds: float
     kind: Literal["input", "step", "edit", "error"]
     is_left: bool
@@ -143,13 +141,12 @@ class View(TypedDict):
         sentence: The same for people, with what to do.
         picture: The graph.
         timeline: All steps, oldest first.
-        detail: What the step in front of the head did; None at the beginning.
+        detail: What the step in front of the head did.
         changes: All changes up to the head.
         state: The state at the head, each key with its JSON as a text.
         question: What a person is asked: `id`, `question`, `options`; None where nobody is.
         outcome: The result or the report, as `{name: text}`; empty while the run goes on.
         commands: What can be done now.
-        problem: Why the last command was refused; empty where it was not.
     """
 
     version: int
@@ -158,10 +155,9 @@ class View(TypedDict):
     sentence: str
     picture: Picture
     timeline: list[Moment]
-    detail: Detail | None
+    detail: Detail
     changes: list[ViewChange]
     state: dict[str, str]
     question: JsonDict | None
     outcome: dict[str, str]
     commands: list[str]
-    problem: str

@@ -32,7 +32,7 @@ class Point:
     @property
     def id(self) -> str:
         """The id of its checkpoint."""
-        return id_of(self.snapshot)
+        return id_of(self.snapshot.config)
 
     @property
     def path(self) -> list[Self]:
@@ -46,8 +46,7 @@ class Point:
     def run(self) -> list[Self]:
         """The points since the last input, which is the first of them."""
         path = self.path
-        begins = [number for number, each in enumerate(path) if each.kind == "input"]
-        return path[begins[-1] :]
+        return path[max(n for n, each in enumerate(path) if each.kind == "input") :]
 
     @property
     def seconds(self) -> float:
@@ -72,45 +71,42 @@ class History:
     by_id: Mapping[str, Point]
     tip: StateSnapshot
 
+    @property
+    def last(self) -> Point:
+        """The point of the newest state."""
+        return self.by_id[id_of(self.tip.config)]
+
 
 def read_history(graph: Any, config: Any) -> History:
     """Read the checkpoints of a thread."""
     tip = graph.get_state(config)  # first: a run of another thread may go on meanwhile
     newest_first = graph.get_state_history(config, limit=MAX_POINTS)
-    snapshots = {id_of(each): each for each in [*newest_first][::-1]}
+    snapshots = {id_of(each.config): each for each in [*newest_first][::-1]}
     points: list[Point] = []
     by_id: dict[str, Point] = {}
     for key, snapshot in snapshots.items():
-        came_from = id_of(snapshot, of_parent=True)
+        came_from = id_of(snapshot.parent_config)
         parent, before = by_id.get(came_from), snapshots.get(came_from)
         source = (snapshot.metadata or {}).get("source")
         if parent is not None and (source == "fork" or snapshot.next == (START,)):
             by_id[key] = parent
         elif snapshot.next != (START,):
-            by_id[key] = _point(snapshot, parent, before, source)
+            begins = before is None or before.next == (START,)
+            kind: Any = "input" if begins else "step" if source == "loop" else "edit"
+            nodes = (each.name for each in before.tasks) if before and kind == "step" else ()
+            by_id[key] = Point(snapshot, parent, kind, tuple(nodes))
             points.append(by_id[key])
     return History(points, by_id, tip)
 
 
-def id_of(snapshot: StateSnapshot, *, of_parent: bool = False) -> str:
-    """Return the id of a checkpoint, or of the one before it; empty where there is none."""
-    config: Any = snapshot.parent_config if of_parent else snapshot.config
-    return str(((config or {}).get("configurable") or {}).get("checkpoint_id") or "")
+def id_of(config: Any) -> str:
+    """Return the id of the checkpoint that a config names; empty where there is none."""
+    return str((config or {}).get("configurable", {}).get("checkpoint_id", ""))
 
 
 def state_of(snapshot: StateSnapshot) -> JsonObject:
     """Return the keys of a state; one without keys counts as one key."""
     return snapshot.values if isinstance(snapshot.values, Mapping) else {"": snapshot.values}
-
-
-def _point(
-    snapshot: StateSnapshot, parent: Point | None, before: StateSnapshot | None, source: object
-) -> Point:
-    if before is None or before.next == (START,):
-        return Point(snapshot, parent, "input")
-    if source != "loop":
-        return Point(snapshot, parent, "edit")
-    return Point(snapshot, parent, "step", tuple(each.name for each in before.tasks))
 
 
 def _time_of(snapshot: StateSnapshot) -> float:

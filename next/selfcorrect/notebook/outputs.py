@@ -5,10 +5,11 @@ from typing import Any
 from selfcorrect.drawing import html, svg
 from selfcorrect.drawing.picture import picture_of
 from selfcorrect.drawing.recorded import views_of
-from selfcorrect.drawing.text import align, ascii_graph, change_text, changes_of
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.drawing.text import align, ascii_graph, change_text
+from selfcorrect.model import JsonDict, JsonObject, frozen
 
 
+@frozen
 class Shown:
     """What a notebook, or a terminal, shows of something.
 
@@ -16,8 +17,7 @@ class Shown:
         bundle: Its forms, by MIME type.
     """
 
-    def __init__(self, bundle: JsonDict) -> None:
-        self.bundle = bundle
+    bundle: JsonDict
 
     def __repr__(self) -> str:
         return str(self.bundle["text/plain"])
@@ -47,14 +47,11 @@ def trail(output: JsonObject) -> Shown:
             moment["id"],
             moment["node"],
             moment["outcome"],
-            "; ".join(map(change_text, changes_of(view))),
+            "; ".join(map(change_text, view["detail"]["changes"])),
             f"{moment['seconds']:.3g}" if moment["seconds"] else "",
         ]
         for view, moment in zip(views, views[-1]["timeline"], strict=True)
     ]
     ends = list(views[-1]["outcome"].items())
-    plain = "\n".join(
-        align([[" ".join(cell.split()) for cell in row] for row in part])
-        for part in ([names, *rows], ends)
-    )
+    plain = f"{align([names, *rows])}\n{align(ends)}"
     return Shown({"text/plain": plain, "text/html": html.table(names, rows) + html.table((), ends)})

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,13 +19,13 @@ from langgraph.types import Command, StateSnapshot
 
 from selfcorrect.drawing.html import page, still
 from selfcorrect.drawing.svg import draw
-from selfcorrect.drawing.text import describe
+from selfcorrect.drawing.text import describe, error_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
 from selfcorrect.graph import AGAIN
 from selfcorrect.model import JsonDict
 from selfcorrect.notebook.edits import complete_edit, loop_of
-from selfcorrect.notebook.history import History, Point, id_of, read_history
+from selfcorrect.notebook.history import Point, id_of, read_history
 from selfcorrect.notebook.outputs import Shown
 from selfcorrect.notebook.views import Sight, view_of
 from selfcorrect.text import release, text_of
@@ -87,10 +87,7 @@ class Stepper:
 
     def step(self) -> Self:
         """Run the next node, or those that are next together."""
-        with self._command():
-            self._require_next()
-            self._advance()
-        return self
+        return self._walk(1)
 
     def run(self, until: str | None = None) -> Self:
         """Run to the end, an error, a question, a breakpoint, or in front of a node.
@@ -98,16 +95,8 @@ class Stepper:
         Args:
             until: A node, or `"question"` or `"error"`.
         """
-        stops = {*self._breakpoints, *([] if until is None else self._names([until], STOPS))}
-        with self._command():
-            self._require_next()
-            self._pause.clear()
-            for _ in range(MAX_STEPS):
-                now = self._advance()
-                is_stopped = self._error or now.interrupts or stops.intersection(now.next)
-                if is_stopped or not now.next or self._pause.is_set():
-                    break
-        return self
+        stops = self._names([] if until is None else [until], STOPS)
+        return self._walk(MAX_STEPS, stops | self._breakpoints)
 
     def pause(self) -> Self:
         """Stop a run of another thread in front of its next node."""
@@ -138,18 +127,20 @@ class Stepper:
             raise GraphSetupError("goto takes an id, a number, `before` or `after`")
         with self._command():
             sight = self._sight()
-            if at is not None:
-                self._head = _find(at, sight.history)
-                return self
-            points = [
+            points, by_id = sight.history.points, sight.history.by_id
+            known: dict[Any, Point] = {**by_id, **dict(enumerate(points))}
+            if at is not None and at not in known:
+                numbers = f" and the numbers 0 to {len(points) - 1}"
+                raise GraphSetupError(unknown_name("moment", text_of(at), by_id) + numbers)
+            found = [
                 each
-                for each in (*sight.history.points, *sight.head.path)
-                if (before is None or before in each.snapshot.next)
-                and (after is None or after in each.nodes)
+                for each in (*points, *sight.head.path)
+                if at is None or each is known[at]
+                if before in (None, *each.snapshot.next) and after in (None, *each.nodes)
             ]
-            if not points:
+            if not found:
                 raise GraphSetupError(f"the run has not been at {', '.join(named)}")
-            self._head = points[-1].id
+            self._head = found[-1].id
         return self
 
     def edit(self, values: Any, *, as_node: str | None = None) -> Self:
@@ -168,7 +159,7 @@ class Stepper:
             except SelfCorrectError:
                 raise
             except Exception as error:
-                why = release(f"{type(error).__name__}: {text_of(error)}", 500)
+                why = error_text(error)
                 raise GraphSetupError(f"the state does not take the edit: {why}") from error
             self._head, self._error = "", ""
         return self
@@ -246,8 +237,7 @@ class Stepper:
         now = self._sight()
         earlier = [self._sight(each) for each in now.head.path[:-1]]
         views = [view_of(each) for each in (*earlier, now)]
-        title = views[-1]["title"]
-        text = page([{**each, "title": title} for each in views], title=title)
+        text = page(views, title=views[-1]["title"])
         if path is not None:
             Path(path).write_text(text, "utf-8")
         return text
@@ -295,12 +285,21 @@ class Stepper:
                 raise GraphSetupError(unknown_name("node", text_of(node), known))
         return set(nodes)
 
-    def _require_next(self) -> None:
-        sight = self._sight()
-        if sight.status == "waiting":
-            raise GraphSetupError("a person is asked: answer(value) goes on")
-        if not sight.now.next:
-            raise GraphSetupError("the run has ended: go back(), edit, or restart()")
+    def _walk(self, most: int, stops: Collection[str] = ()) -> Self:
+        """Run at most so many steps, and stop in front of nodes."""
+        with self._command():
+            sight = self._sight()
+            if sight.status == "waiting":
+                raise GraphSetupError("a person is asked: answer(value) goes on")
+            if not sight.now.next:
+                raise GraphSetupError("the run has ended: go back(), edit, or restart()")
+            self._pause.clear()
+            for _ in range(most):
+                now = self._advance()
+                is_stopped = self._error or now.interrupts or self._pause.is_set()
+                if is_stopped or not now.next or {*stops}.intersection(now.next):
+                    break
+        return self
 
     def _advance(self, payload: Any = None) -> StateSnapshot:
         """Run what is next, and let the head stand behind it."""
@@ -313,7 +312,7 @@ class Stepper:
             error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
         self._head, self._error = "", error
         if (now := self._tip()).config != before.config:
-            self._seconds[id_of(now)] = monotonic() - started
+            self._seconds[id_of(now.config)] = monotonic() - started
         return now
 
     def _invoke(self, payload: Any, config: Any) -> None:
@@ -338,45 +337,23 @@ class Stepper:
 
     def _sight(self, at: Point | None = None) -> Sight:
         history = read_history(self.graph, self._base)
-        tip = history.by_id[id_of(history.tip)]
-        head = at or (history.by_id[self._head] if self._head else tip)
-        return Sight(
-            self.graph,
-            history,
-            head,
-            is_past=head.id != tip.id,
-            error=_error_of(history.tip) if self._error is None else self._error,
-            breakpoints=self._breakpoints,
-            seconds=self._seconds,
-        )
-
-
-def _find(at: str | int, history: History) -> str:
-    points = history.points
-    if isinstance(at, int) and 0 <= at < len(points):
-        return points[at].id
-    if at in history.by_id:
-        return str(at)
-    numbers = f" and the numbers 0 to {len(points) - 1}"
-    raise GraphSetupError(unknown_name("moment", text_of(at), history.by_id) + numbers)
-
-
-def _error_of(tip: Any) -> str:
-    """Return what a node raised in another process."""
-    errors = [release(each.error, 2_000) for each in tip.tasks if each.error]
-    return errors[0] if errors else ""
+        head = at or (history.by_id[self._head] if self._head else history.last)
+        error = self._error
+        if error is None:  # another process may have stepped
+            raised: list[Any] = [each.error for each in history.tip.tasks if each.error]
+            error = release(raised[0], 2_000) if raised else ""
+        return Sight(self.graph, history, head, error, self._breakpoints, self._seconds)
 
 
 def _needs_loop(graph: Any) -> bool:
     """Say whether a node, or a tool of a node, is async only."""
-    nodes = [getattr(each, "bound", None) for each in graph.nodes.values()]
-    tools = [tool for each in nodes for tool in getattr(each, "tools_by_name", {}).values()]
-    pairs = [(getattr(each, "func", each), getattr(each, "afunc", None)) for each in nodes]
-    pairs += [(getattr(each, "func", each), getattr(each, "coroutine", None)) for each in tools]
+    parts = [getattr(each, "bound", each) for each in graph.nodes.values()]
+    parts += [tool for each in parts for tool in getattr(each, "tools_by_name", {}).values()]
     loop = loop_of(graph)
     try:
         for tool in loop.context.tools.values() if loop else ():
             check_sync(tool)
     except GraphSetupError:
         return True
-    return any(own_async and not sync for sync, own_async in pairs)
+    # LangChain's tools and LangGraph's nodes hold their sync function, or None, as `func`.
+    return any(getattr(each, "func", each) is None for each in parts)

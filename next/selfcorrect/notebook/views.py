@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
 from itertools import chain, pairwise, product
 from typing import Any
 
@@ -10,12 +9,19 @@ from langgraph.graph import END, START
 from langgraph.types import StateSnapshot
 
 from selfcorrect.drawing.picture import picture_of
-from selfcorrect.drawing.recorded import detail_of, outcome_of
+from selfcorrect.drawing.recorded import (
+    detail_of,
+    dict_of,
+    list_of,
+    outcome_of,
+    question_of,
+    shown,
+)
 from selfcorrect.drawing.view import VERSION, Detail, Moment, Picture, Status, View, ViewChange
 from selfcorrect.model import JsonDict, frozen
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.notebook.history import History, Point, state_of
-from selfcorrect.text import quote, redact_json, release, text_of
+from selfcorrect.text import quote, redact_json, text_of
 
 _MOST = 2_000
 _SENTENCES: Mapping[str, str] = {
@@ -38,21 +44,24 @@ class Sight:
         graph: The graph.
         history: The thread.
         head: Where the head stands.
-        is_past: Whether newer states follow the head.
-        is_running: Whether a command is at work.
         error: What the last step raised.
         breakpoints: The nodes before which a run stops.
         seconds: How long steps took, by checkpoint.
+        is_running: Whether a command is at work.
     """
 
     graph: Any
     history: History
     head: Point
-    is_past: bool = False
+    error: str
+    breakpoints: Collection[str]
+    seconds: Mapping[str, float]
     is_running: bool = False
-    error: str = ""
-    breakpoints: Collection[str] = ()
-    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_past(self) -> bool:
+        """Whether newer states follow the head."""
+        return self.head.id != self.history.last.id
 
     @property
     def now(self) -> StateSnapshot:
@@ -79,37 +88,25 @@ class Sight:
 def view_of(sight: Sight) -> View:
     """Return everything that is shown of a run."""
     loop, now, state, status = loop_of(sight.graph), sight.now, state_of(sight.now), sight.status
-    (call,) = _dicts([state.get("current")]) or [{}]
-    title = (call.get("name") if loop else None) or sight.graph.name
+    title = dict_of(state.get("current")).get("name") if loop else None
     return {
         "version": VERSION,
-        "title": _shown(title, 200),
+        "title": shown(title or sight.graph.name),
         "status": status,
         "sentence": _SENTENCES[status].format(next=_names(now.next) or "nothing"),
         "picture": _picture(sight),
         "timeline": [*_moments(sight)],
         "detail": _detail(sight),
-        "state": {_shown(text_of(k)): quote(redact_json(v), _MOST) for k, v in state.items()},
-        "question": _question(now) if status == "waiting" else None,
+        "state": {shown(text_of(k)): quote(redact_json(v), _MOST) for k, v in state.items()},
+        "question": question_of(now.interrupts[0].value) if status == "waiting" else None,
         "outcome": outcome_of(state) if loop else {},
         "changes": [*chain.from_iterable(map(_changes, sight.head.path))],
         "commands": _commands(sight, status),
-        "problem": "",
     }
 
 
 def _names(nodes: Collection[str]) -> str:
-    return release(", ".join(dict.fromkeys(nodes)), 200)
-
-
-def _shown(value: Any, most: int = _MOST) -> str:
-    """Return a text as it may leave, and any other value as JSON."""
-    return release(value, most) if isinstance(value, str) else quote(value, most)
-
-
-def _dicts(items: Any) -> list[JsonDict]:
-    """Return the objects of a list; an edit of the state may have left anything."""
-    return [each for each in items if isinstance(each, dict)] if isinstance(items, list) else []
+    return shown(", ".join(dict.fromkeys(nodes)))
 
 
 def _picture(sight: Sight) -> Picture:
@@ -118,7 +115,7 @@ def _picture(sight: Sight) -> Picture:
     steps = pairwise([(START,), *path, *end])
     return picture_of(
         sight.graph,
-        visits=Counter(node for nodes in path for node in nodes),
+        visits=Counter(chain.from_iterable(path)),
         taken=Counter(edge for both in steps for edge in product(*both)),
         current=path[-1] if path else (),
         next=sight.now.next,
@@ -132,8 +129,7 @@ def _moments(sight: Sight) -> Iterator[Moment]:
         moment: Moment = {
             "id": each.id,
             "node": _names(each.nodes),
-            "outcome": _shown(_event(each).get("outcome", ""), 200),
-            "attempt": max(0, len(_dicts(state_of(each.snapshot).get("attempts"))) - 1),
+            "outcome": shown(_event(each).get("outcome")),
             "seconds": round(sight.seconds.get(each.id, each.seconds), 6),
             "kind": each.kind,
             "is_left": each.id not in path,
@@ -149,57 +145,40 @@ def _event(point: Point) -> JsonDict:
     """Return what the node of a point wrote into the trail, or a person into the state."""
     if point.kind == "edit":
         return {"changes": _edits(point)}
-    events = _dicts(state_of(point.snapshot).get("trail"))
-    return events[-1] if events and (events[-1].get("node"),) == point.nodes else {}
+    trail = state_of(point.snapshot).get("trail")
+    last = dict_of(trail[-1]) if isinstance(trail, list) and trail else {}
+    return last if (last.get("node"),) == point.nodes else {}
 
 
 def _changes(point: Point) -> list[ViewChange]:
     return detail_of(_event(point))["changes"]
 
 
-def _detail(sight: Sight) -> Detail | None:
-    if sight.head.parent is None and sight.status != "error":
-        return None
+def _detail(sight: Sight) -> Detail:
     loop = loop_of(sight.graph)
-    found = _dicts(state_of(sight.now).get("findings")) if loop else []
+    found = map(dict_of, list_of(state_of(sight.now).get("findings"))) if loop else ()
     event = {**_event(sight.head), "findings": [each for each in found if "ladder" in each]}
-    detail = detail_of(event, lambda key: loop.context.map.rule(key).match if loop else None)
+    detail = detail_of(event, loop.context.map if loop else None)
     return {**detail, "error": sight.error if sight.status == "error" else ""}
 
 
-def _edits(head: Point) -> list[JsonDict]:
+def _edits(point: Point) -> list[JsonDict]:
     """Return what a person has written, as changes of the state's keys."""
-    before = state_of(head.parent.snapshot) if head.parent is not None else {}
-    after = state_of(head.snapshot)
+    before = state_of(point.parent.snapshot) if point.parent is not None else {}
+    after = state_of(point.snapshot)
+    sides = {"before": before, "after": after}.items()
     return [
-        {
-            "path": f"/{key}",
-            **{
-                name: each[key]
-                for name, each in (("before", before), ("after", after))
-                if key in each
-            },
-            "safety": "human",
-            "strategy": "person",
-        }
-        for key in dict.fromkeys([*before, *after])
+        {"path": f"/{key}", "safety": "human", "strategy": "person"}
+        | {side: state[key] for side, state in sides if key in state}
+        for key in {**before, **after}
         if quote(before.get(key), _MOST) != quote(after.get(key), _MOST)
     ]
-
-
-def _question(now: StateSnapshot) -> JsonDict:
-    first = now.interrupts[0]
-    asked = first.value if isinstance(first.value, Mapping) else {"question": first.value}
-    options = asked.get("options")
-    return {
-        "id": _shown(asked.get("id", first.id), 100),
-        "question": _shown(asked.get("question", asked)),
-        "options": [quote(each, _MOST) for each in options] if isinstance(options, list) else [],
-    }
 
 
 def _commands(sight: Sight, status: Status) -> list[str]:
     if status == "running":
         return ["pause"]
     goes_on = ["answer"] if status == "waiting" else ["step", "run"] if sight.now.next else []
+    if "repair" in sight.now.next:
+        goes_on.append("strategy")
     return [*goes_on, *(["back", "restart"] if sight.head.parent else []), "goto", "edit"]

@@ -13,8 +13,9 @@ from uuid import uuid4
 
 from selfcorrect.drawing.html import brief, static, still
 from selfcorrect.drawing.svg import draw
+from selfcorrect.drawing.text import error_text
 from selfcorrect.drawing.view import View
-from selfcorrect.errors import GraphSetupError, SelfCorrectError
+from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.text import release, text_of
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 OFTEN = 0.1
 """Seconds between two pictures of a run that goes on."""
-PLAIN = ("step", "run", "pause", "back", "restart")
-"""Commands without a value."""
+COMMANDS = ("step", "run", "pause", "back", "restart", "goto", "break_at", "clear")
+"""What the page calls by name."""
 
 
 def display_cell(stepper: "Stepper") -> None:
@@ -39,7 +40,7 @@ def display_cell(stepper: "Stepper") -> None:
     def copy(view: View) -> Any:
         return screen.HTML(f'<div class="{name}">{still(view)}</div>')
 
-    widget = _widget(copy=name, svg=draw(view["picture"]), view=_shown(stepper, view))
+    widget = _widget(copy=name, svg=draw(view["picture"]), view=_told(stepper, view))
     if widget is None:
         screen.display(copy(view))
         return
@@ -54,7 +55,7 @@ def display_cell(stepper: "Stepper") -> None:
         if is_running and now - last < OFTEN:
             return
         last = now
-        widget.view = _shown(stepper, {**view, "problem": problem})
+        widget.view = _told(stepper, view, problem)
         if not is_running and handle is not None:
             handle.update(copy(view))
 
@@ -63,10 +64,8 @@ def display_cell(stepper: "Stepper") -> None:
         with nullcontext() if message.get("act") == "pause" else turn:
             try:
                 _do(stepper, message, widget.send)
-            except SelfCorrectError as error:
-                paint(release(text_of(error)))
             except Exception as error:  # a thread has nobody else to tell
-                paint(release(f"{type(error).__name__}: {text_of(error)}"))
+                paint(error_text(error))
 
     def take(_: Any, message: Any, __: Any) -> None:
         Thread(target=copy_context().run, args=(obey, message), daemon=True).start()
@@ -94,59 +93,45 @@ def _widget(**values: Any) -> Any:
     return StepperWidget(**values)
 
 
-def _shown(stepper: "Stepper", view: View) -> JsonDict:
-    """Return what the page needs to know of a view."""
-    head = next((each["id"] for each in view["timeline"] if each["is_head"]), "")
-    nodes = view["picture"]["nodes"]
-    at_repair = any(each["id"] == "repair" and each["mark"] == "next" for each in nodes)
-    return {**brief(view), "head": head, "args": _args(stepper), "at_repair": at_repair}
+def _told(stepper: "Stepper", view: View, problem: str = "") -> JsonDict:
+    """Return what the page needs to know: a view, and why the last command was refused.
 
-
-def _args(stepper: "Stepper") -> str:
-    """Return the arguments that an edit begins with; empty where they may not be shown whole."""
+    An edit begins with the call's arguments, or empty where they may not be shown whole.
+    """
     current = loop_of(stepper.graph) and stepper.values.get("current")
     args = (current or {}).get("args") or {}
     text = json.dumps(args, ensure_ascii=False, indent=1, default=text_of)
-    return text if current and release(text, 10_000) == text else ""
+    is_whole = current and release(text, 10_000) == text
+    return {**brief(view), "problem": problem, "args": text if is_whole else ""}
 
 
 def _do(stepper: "Stepper", message: JsonObject, send: Callable[[Any], None]) -> None:
     """Do what was pressed."""
-    values, value = message.get("values") or {}, message.get("value")
+    given = message.get("given", ())
     match message["act"]:
-        case act if act in PLAIN:
-            getattr(stepper, act)()
-        case "goto":
-            stepper.goto(message["id"])
-        case "break":
-            _break(stepper, message.get("node"))
+        case act if act in COMMANDS:
+            getattr(stepper, act)(*given)
         case "edit":
-            stepper.edit(_edit(values))
+            stepper.edit(_edit(*given))
         case "answer":
-            _answer(stepper, _value(values["answer"]))
-        case "choose":
-            _answer(stepper, {"action": "choose", "choice": value})
-        case "decide":
-            _answer(stepper, value)
+            key, text = given
+            answer = _value(text)
+            is_ours = loop_of(stepper.graph) is not None
+            stepper.answer({"question": key, "answer": answer} if is_ours else answer)
         case "export":
-            export = getattr(stepper, f"to_{value}")
-            kind = {"html": "text/html", "svg": "image/svg+xml"}.get(str(value), "text/plain")
-            send({"name": f"run.{value}", "mime": kind, "text": export()})
+            (form,) = given
+            kind = {"html": "text/html", "svg": "image/svg+xml"}.get(form, "text/plain")
+            text = getattr(stepper, f"to_{form}")()
+            send({"name": f"run.{form}", "mime": kind, "text": text})
 
 
-def _break(stepper: "Stepper", name: str | None) -> None:
-    """Set or take a breakpoint; without a name, in front of what is next."""
-    for node in stepper.view()["picture"]["nodes"]:
-        if node["id"] == name or (name is None and node["mark"] == "next"):
-            (stepper.clear if node["is_breakpoint"] else stepper.break_at)(node["id"])
-
-
-def _edit(values: Mapping[str, str]) -> JsonDict:
+def _edit(fields: Mapping[str, str]) -> JsonDict:
     """Return what was written into the form, as `Stepper.edit` takes it."""
-    written = {name: text.strip() for name, text in values.items() if text.strip()}
-    read = {name: _object(name, text) for name, text in written.items() if name != "strategy"}
-    edit = {**read.pop("values", {}), **read}
-    return edit | {name: text for name, text in written.items() if name == "strategy"}
+    written = {name: text.strip() for name, text in fields.items() if text.strip()}
+    read: JsonDict = {
+        name: text if name == "strategy" else _object(name, text) for name, text in written.items()
+    }
+    return {**read.pop("values", {}), **read}
 
 
 def _object(name: str, text: str) -> JsonDict:
@@ -157,12 +142,6 @@ def _object(name: str, text: str) -> JsonDict:
     if not isinstance(value, dict):
         raise GraphSetupError(f"{name} must be a JSON object")
     return value
-
-
-def _answer(stepper: "Stepper", value: Any) -> None:
-    question = stepper.view()["question"] or {}
-    is_ours = loop_of(stepper.graph) is not None
-    stepper.answer({"question": question.get("id"), "answer": value} if is_ours else value)
 
 
 def _value(text: str) -> Any:

@@ -35,25 +35,22 @@ def log_step(event: JsonObject, state: CorrectionState) -> None:
     level = logging.INFO if changes else logging.DEBUG
     if not has_readers(level):
         return
-    current = state.get("current") or {}
-    told: JsonDict = {name: event[name] for name in _TOLD if event.get(name) is not None}
-    if changes:
-        told["changes"] = [_change_text(each) for each in changes[:_MOST_CHANGES]]
-    _write(level, "repaired" if changes else "step", {"tool": current.get("name"), **told})
+    told: JsonDict = {"tool": (state.get("current") or {}).get("name")}
+    told |= {name: event.get(name) for name in _TOLD}
+    told["changes"] = [_change_text(each) for each in changes[:_MOST_CHANGES]]
+    _write(level, "repaired" if changes else "step", told)
 
 
 def log_failure(report: FailureReport, state: CorrectionState, context: RunContext) -> None:
     """Write why a call failed."""
     error = next(reversed(context.live_part(state["run"]).errors), None)
-    told: JsonDict = {"tool": report.tool, "reason": report.reason, "detail": report.detail}
+    told: JsonDict = {name: getattr(report, name) for name in _REPORTED}
     level = _LEVELS.get(report.reason, logging.INFO)
     kinds = {each.get("kind") for each in report.findings}
     if error is not None:
         told |= {"error": f"{type(error).__name__}: {text_of(error)}", "traceback": _frames(error)}
         if is_fault(error) or ErrorKind.INTERNAL in kinds:
             level = logging.ERROR
-    if report.record:
-        told["record"] = report.record
     if report.is_doubt:
         level = logging.ERROR
         told |= {"thread": context.thread, "call_id": state["current"].get("id"), "doubt": True}
@@ -81,6 +78,7 @@ def redacted(_logger: Any, _method: str, event: Any) -> Any:
 
 
 _TOLD = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
+_REPORTED = ("tool", "reason", "detail", "record")
 _LEVELS = dict.fromkeys(
     ("limit_reached", "attempts_exhausted", "terminal_kind", "unavailable", "escalated"),
     logging.WARNING,

@@ -37,17 +37,20 @@ def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> Jso
         command = "pip install 'selfcorrect[otel]'"
         raise ImportError(f"OpenTelemetry is not installed; install it with {command}") from error
     tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
-    runs = _Runs(tracer, _Counters(metrics.get_meter(_NAME, meter_provider=meter_provider)))
+    runs = _Runs(tracer, metrics.get_meter(_NAME, meter_provider=meter_provider))
     return {slot: runs.trace(name, load_node(name)) for slot, name in SLOTS.items()}
 
 
 class _Runs:
-    """Holds the span of each run that goes on."""
+    """Holds the span of each run that goes on, and counts what an operator watches."""
 
-    def __init__(self, tracer: Any, counters: "_Counters") -> None:
+    def __init__(self, tracer: Any, meter: Any) -> None:
         self._tracer = tracer
-        self._counters = counters
         self._spans: JsonDict = {}
+        self._counters = {
+            name: meter.create_counter(f"selfcorrect.{name}", description=text)
+            for name, text in _COUNTED.items()
+        }
 
     def trace(self, name: str, node: Node) -> Node:
         """Return a node that runs in a span."""
@@ -59,12 +62,11 @@ class _Runs:
                     update = node(state, context)
                     update = await update if isawaitable(update) else update
                 except BaseException as error:
-                    if not is_interrupt(error):
-                        _note_error(span, error)
-                        _note_error(parent, error)
+                    for each in () if is_interrupt(error) else (span, parent):
+                        _note_error(each, error)
                     self._end(state)
                     raise
-                self._counters.count(update, state)
+                self._count(update, state)
                 _note_update(span, update)
             if ROUTES[name].get(update.get("outcome", "")) == END or "failure" in update:
                 _note_update(parent, update)
@@ -86,12 +88,10 @@ class _Runs:
 
         tool = _tool_of(state)
         attributes = {"gen_ai.tool.name": tool} if tool else {}
-        title = f"selfcorrect.{name}"
         if name == "execute":
-            title = f"execute_tool {tool}"
             attributes["gen_ai.operation.name"] = "execute_tool"
         return self._tracer.start_as_current_span(
-            title,
+            f"execute_tool {tool}" if name == "execute" else f"selfcorrect.{name}",
             context=trace.set_span_in_context(parent),
             attributes=attributes,
             # What an exception says may hold values and secrets.
@@ -103,28 +103,19 @@ class _Runs:
         if (span := self._spans.pop(state["run"], None)) is not None:
             span.end()
 
-
-class _Counters:
-    """Counts what an operator watches: repairs, failed calls and doubts."""
-
-    def __init__(self, meter: Any) -> None:
-        names = {"repairs": "changes of calls", "failures": "calls that failed", "doubts": "doubts"}
-        self._of = {
-            name: meter.create_counter(f"selfcorrect.{name}", description=text)
-            for name, text in names.items()
-        }
-
-    def count(self, update: JsonDict, state: CorrectionState) -> None:
-        """Count what a node came to."""
-        attributes = {"gen_ai.tool.name": _tool_of(state)}
-        note = update.get("note") or {}
+    def _count(self, update: JsonDict, state: CorrectionState) -> None:
+        about = {"gen_ai.tool.name": _tool_of(state)}
+        note, failure = update.get("note") or {}, update.get("failure")
         for change in note.get("changes") or ():
-            more = {"selfcorrect.strategy": str(change.get("strategy"))}
-            self._of["repairs"].add(1, {**attributes, **more})
-        if failure := update.get("failure"):
-            self._of["failures"].add(1, {**attributes, "selfcorrect.reason": failure["reason"]})
+            strategy = str(change.get("strategy"))
+            self._counters["repairs"].add(1, {**about, "selfcorrect.strategy": strategy})
+        if failure:
+            self._counters["failures"].add(1, {**about, "selfcorrect.reason": failure["reason"]})
         if note.get("did") == Outcome.LOST:
-            self._of["doubts"].add(1, attributes)
+            self._counters["doubts"].add(1, about)
+
+
+_COUNTED = {"repairs": "changes of calls", "failures": "calls that failed", "doubts": "doubts"}
 
 
 def _tool_of(state: CorrectionState) -> str:
@@ -133,10 +124,11 @@ def _tool_of(state: CorrectionState) -> str:
 
 def _note_update(span: Any, update: JsonDict) -> None:
     note = update.get("note") or {}
-    told = {name: note.get(name) for name in ("attempt", "did", "reason", "replayed")}
-    told["outcome"] = update.get("outcome")
-    told["strategies"] = [each["strategy"] for each in note.get("tried") or ()]
-    told["rules"] = [each["rule"] for each in note.get("findings") or () if each.get("rule")]
+    told = {name: note.get(name) for name in ("attempt", "did", "reason", "replayed")} | {
+        "outcome": update.get("outcome"),
+        "strategies": [each["strategy"] for each in note.get("tried") or ()],
+        "rules": [each["rule"] for each in note.get("findings") or () if each.get("rule")],
+    }
     for name, item in told.items():
         if item not in (None, []):
             span.set_attribute(f"selfcorrect.{name}", item)

@@ -16,7 +16,7 @@ const HELP = [
   ["x", "Export"],
   ["Esc", "Close a form"],
 ];
-const KEYS = { ArrowRight: "step", ArrowLeft: "back", ".": "break" };
+const KEYS = { ArrowRight: "step", ArrowLeft: "back" };
 for (const [name, , key] of BUTTONS) KEYS[key] = name;
 const FORMS = { e: "edit", a: "answer", x: "export", "?": "help" };
 const FIELDS = {
@@ -33,7 +33,7 @@ function render({ model, el }) {
   const buttons = {};
   for (const [name, label, key, hint] of BUTTONS) {
     const attributes = { title: `${hint} (${key})`, "aria-keyshortcuts": key === "R" ? "Shift+R" : key };
-    buttons[name] = button(label, bar, () => send({ act: name }), attributes);
+    buttons[name] = button(label, bar, () => send(name), attributes);
   }
   const question = make("p", "", null, { class: "question" });
   const choices = make("div", null, null, { class: "keys" });
@@ -53,7 +53,7 @@ function render({ model, el }) {
     };
   }
   for (const form of ["html", "svg", "json", "mermaid"]) {
-    button(form, forms.export, () => send({ act: "export", value: form }));
+    button(form, forms.export, () => send("export", form));
   }
   table("", HELP, forms.help);
   const body = make("div", null, root, { class: "body" });
@@ -70,19 +70,23 @@ function render({ model, el }) {
   }
   nodes.forEach((node, i) => {
     node.dataset.node = model.get("view").picture.nodes[i].id;
-    node.onclick = () => send({ act: "break", node: node.dataset.node });
+    node.onclick = () => {
+      send(model.get("view").picture.nodes[i].is_breakpoint ? "clear" : "break_at", node.dataset.node);
+    };
   });
   let head = null;
 
   function show() {
     const view = model.get("view");
-    if (view.head !== head) {
+    const now = view.timeline.find((each) => each.is_head)?.id;
+    if (now !== head) {
       for (const [name] of FIELDS.edit) field(name).value = "";
       field("args").value = view.args;
       field("answer").value = "";
     }
-    head = view.head;
-    const fields = { args: view.args, strategy: view.at_repair, options: view.at_repair };
+    head = now;
+    const strategy = view.commands.includes("strategy");
+    const fields = { args: view.args, strategy, options: strategy };
     for (const [name, isOpen] of Object.entries(fields)) field(name).parentElement.hidden = !isOpen;
     root.dataset.status = view.status;
     say(title, view.title);
@@ -111,8 +115,10 @@ function render({ model, el }) {
     forms.answer.open = true;
     question.textContent = asked.question;
     choices.replaceChildren();
-    asked.options.forEach((text, i) => button(text, choices, () => send({ act: "choose", value: i })));
-    for (const word of ["approve", "reject"]) button(word, choices, () => send({ act: "decide", value: word }));
+    asked.options.forEach((text, choice) => button(text, choices, () => {
+      answer(JSON.stringify({ action: "choose", choice }));
+    }));
+    for (const word of ["approve", "reject"]) button(word, choices, () => answer(word));
   }
 
   function list(timeline) {
@@ -123,7 +129,7 @@ function render({ model, el }) {
       const left = each.is_left ? ", on a branch that was left" : "";
       const what = [each.node || each.kind, each.outcome].filter(Boolean).join(" → ");
       const text = `${what}${each.seconds ? ` (${each.seconds.toPrecision(3)} s)` : ""}${left}`;
-      const item = button(text, make("li", null, steps), () => send({ act: "goto", id: each.id }));
+      const item = button(text, make("li", null, steps), () => send("goto", each.id));
       item.className = each.kind + (each.is_left ? " left" : "");
       item.style.setProperty("--long", each.seconds / longest);
       if (each.is_head) item.setAttribute("aria-current", "step");
@@ -131,14 +137,18 @@ function render({ model, el }) {
     if (focused >= 0) (steps.children[focused]?.firstChild ?? root).focus({ preventScroll: true });
   }
 
-  function send(command) {
+  function send(act, ...given) {
     if (model.comm_live === false) return say(status, "The kernel is gone. Run the cell again.");
-    return model.send(command);
+    return model.send({ act, given });
+  }
+
+  function answer(text) {
+    send("answer", model.get("view").question?.id ?? "", text);
   }
 
   function submit(name) {
-    const values = Object.fromEntries(FIELDS[name].map(([each]) => [each, field(each).value]));
-    send({ act: name, values });
+    if (name === "answer") return answer(field(name).value);
+    return send(name, Object.fromEntries(FIELDS[name].map(([each]) => [each, field(each).value])));
   }
 
   function open(name) {
@@ -167,6 +177,8 @@ function render({ model, el }) {
     } else if ((event.key === "Enter" || event.key === " ") && event.target.dataset.node) {
       event.preventDefault();
       event.target.onclick();
+    } else if (event.key === ".") {
+      for (const node of picture.querySelectorAll(".next")) node.onclick();
     } else if (FORMS[event.key]) {
       event.preventDefault();
       open(FORMS[event.key]);
@@ -174,7 +186,7 @@ function render({ model, el }) {
       event.preventDefault();
       // What is pressed while a node runs waits for its end.
       const isClosed = buttons[KEYS[event.key]]?.disabled && root.dataset.status !== "running";
-      if (!isClosed) send({ act: KEYS[event.key] });
+      if (!isClosed) send(KEYS[event.key]);
     }
   });
   // Notebook 7 takes its keys before they get here; it leaves alone what asks for that.
