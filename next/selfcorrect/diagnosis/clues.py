@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from selfcorrect.diagnosis.body import Body, Fault, body_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
 from selfcorrect.diagnosis.parameters import MARK, Blame, Masked, Places, blame, mask
+from selfcorrect.lazy import load_table
 from selfcorrect.model import RETRYABLE, ErrorKind, Finding, JsonDict, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern, window
 
@@ -211,10 +212,7 @@ _WRAPPER = re.compile(
 _PROGRAM = re.compile(r"[a-z][\w./-]{0,40}: (?=\(?\d|line \d|\()(?:line \d+: )?")
 _FRONTS = (_CLASS, _WRAPPER, _PROGRAM)
 _WORD = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffff]{2}|\ue000")
-_OPENERS = (
-    "We|You|Your|Please|See|If|Try|This|The|For|Contact|Run|Check|Visit|Note|Hint|More|Thank|Our"
-    "|It|Need|Use|Read|Learn|Did|Consider|Refer|To|Have|When|After|Once|All|Any|Support|Questions"
-)
+_OPENERS = "|".join(load_table("diagnosis/words.toml")["openers"])
 _END = re.compile(
     r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)'\"`\]\d\ue000][.!?])\s+(?=\S)|(?<![:,])\s*\n\s*\n\s*|(?<![:,])\n(?=\S)"
     # A sentence that begins without a full stop before it.

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from selfcorrect.diagnosis.facts import seconds_of
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict
 
 
@@ -36,12 +37,8 @@ def _listed(text: str) -> list[str]:
     return words if len(words) > 1 and len(words) >= len(values) - 1 else []
 
 
-_LIST = re.compile(
-    r"(?i)(?:one of|allowed values?(?: are)?|choose from|(?:valid|supported|possible|accepted) "
-    r"(?:\w+ )?(?:are|is)|permitted|possible values|valid options"
-    r"|(?:should|must) (?:be )?(?:either )?"
-    r"(?=[\[({]?[`'\"‘“])|expected (?=[`'\"‘“]))[^\w\n`'\"‘“\[({]{0,3}([^\n;]{1,400})"
-)
+_TABLE = load_table("diagnosis/words.toml")
+_LIST = re.compile("".join(_TABLE["list"]))
 _QUOTED = re.compile(r"[`'\"‘“]([^`'\"’”\n]{1,60})[`'\"’”]")
 _PATTERN = re.compile(
     r"(?i)(?:pattern|regex|expression|matched by)\b[: ]{0,2}[`'\"/]?(\S{0,200}[\^$\[\\]\S{0,200})"
@@ -49,17 +46,8 @@ _PATTERN = re.compile(
 _TYPE = re.compile(
     r"(?i)(?:of type|expected|must be|should be|is not|not) (?:an? )?(?:valid )?[`'\"<]?(\w+)"
 )
-_NAMES = {
-    "string": "str string text",
-    "integer": "int integer bigint int32 int64 long",
-    "number": "float double number numeric decimal",
-    "boolean": "bool boolean",
-    "array": "list array tuple sequence set",
-    "object": "dict object mapping dictionary map",
-    "null": "null none nonetype",
-}
-"""Types of JSON Schema by their names in programs."""
-_TYPES = {each: name for name, words in _NAMES.items() for each in words.split()}
+
+_TYPES = {each: name for name, words in _TABLE["types"].items() for each in words.split()}
 
 
 def _bounds(text: str) -> JsonDict:
@@ -160,17 +148,8 @@ def wait_in_words(text: str) -> float | None:
 _DURATION = re.compile(
     r"(?i)(\d{1,9}(?:\.\d{1,9})?) ?(ms|milli\w+|s(?:ec\w*)?|m(?:in\w*)?|h(?:ours?)?|days?)?\b"
 )
-_ASKS = re.compile(
-    r"(?i)(?:re-?try(?:ing|[- _]after| again)?|try(?:ing)? again|again|wait(?:ing)?|available"
-    r"|resets?|back ?off|unlock(?:ed)?|expires?)\b"
-    r"[\w ,'’\"]{0,40}?(?:\b(?:in|after|for|within|of|about|at least|until)|[:=]|wait(?:ing)?)"
-    r" *[\"']?(?:about |another )?"
-    r"((?:\d{1,9}(?:\.\d{1,9})? ?[a-zA-Z]{0,12}(?![\d.])(?:,? (?:and )?)?){1,3})"
-)
-_ABROAD = re.compile(
-    r"\b(?:dans|em|en|in|через|خلال) (\d{1,6}) ?(?:secondes?|segundos?|sekunden|сек|ثو)"
-    r"|(\d{1,6}) ?秒"
-)
+_ASKS = re.compile("".join(_TABLE["ask"]))
+_ABROAD = re.compile("".join(_TABLE["abroad"]))
 _UNITS = {"ms": 0.001, "mi": 60, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 """Seconds in a unit, by the beginning of its name."""
 

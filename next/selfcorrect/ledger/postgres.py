@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.resources import files
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -19,14 +20,6 @@ from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
 
 T = TypeVar("T")
 _FORMAT = 1
-_TABLES = f"""
-    create table selfcorrect_format (version int primary key);
-    insert into selfcorrect_format values ({_FORMAT});
-    create table selfcorrect_holders (holder text primary key, until timestamptz not null);
-    create table selfcorrect_calls ({TABLE}, place bigserial);
-    create index selfcorrect_calls_by_doubt on selfcorrect_calls (doubt);
-    create index selfcorrect_calls_by_theme on selfcorrect_calls (theme);
-"""
 _LEASE = "interval '30 seconds'"
 _RENEW = 5.0
 """Seconds between two renewals of a lease."""
@@ -85,7 +78,8 @@ class PostgresLedger(SqlLedger):
         database.execute("select pg_advisory_xact_lock(hashtextextended('selfcorrect', 0))")
         ((is_new,),) = database.execute("select to_regclass('selfcorrect_format') is null")
         if is_new:
-            database.execute(_TABLES)
+            tables = files("selfcorrect.ledger").joinpath("postgres.sql").read_text("utf-8")
+            database.execute(tables.format(format=_FORMAT, columns=TABLE))
         ((version,),) = database.execute("select max(version) from selfcorrect_format").fetchall()
         if version != _FORMAT:
             raise LedgerError(

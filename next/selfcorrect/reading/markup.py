@@ -8,6 +8,7 @@ A body is an object, or elements with one argument each, or nothing.
 import re
 from collections.abc import Callable, Collection, Iterator
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_calls import CallTextError, read_json_calls
 from selfcorrect.reading.json_text import Scanner, inside, read_json_text
@@ -178,17 +179,9 @@ FORMS = (
 )
 """Ways to mark a call: what stands before the body, with the groups `name` and, in some, `id`; and
 what stands behind a body that is no object, where it is not the element of the name."""
-_FENCE = (
-    r"(?:```|~~~)(?:(?:json\w*|py|python\d?|pycon|javascript|js|typescript|ts|xml|html|ya?ml|toml|"
-    r"te?xt|plaintext|plain|markdown|md|bash|sh|shell|code|action|"
-    r"(?:tool|function)s?(?:_?(?:code|calls?|uses?))?)(?![\w+-])|(?![\w+-]))"
-)
-"""A fence of a language in which calls are written: `example` and `output` name what is no call."""
-_PART_OF_TAG = (
-    r"tools?|functions?|calls?|uses?|section|arguments?|sep|begin|end|start|of|text|endoftext|turn"
-    r"|sentence|header|id|im|eot|eom|eos|bos|pad|channel|constrain|message|final|commentary|return"
-    r"|assistant|python|tag|action|plugin|interpreter|prefix|suffix|inner|outer|dsml|toolcalls?|json"
-)
+_TABLE = load_table("reading/markup.toml")
+_FENCE = "".join(_TABLE["fence"])
+_PART_OF_TAG = "".join(_TABLE["part_of_tag"])
 TOKEN = rf"<[|｜](?:{_PART_OF_TAG})(?:[_▁](?:{_PART_OF_TAG}))*[|｜]>"
 """A token of a form of calls; `<|user|>` begins another's turn, and `<|cancel|>` says something."""
 TAG = re.compile(
@@ -197,10 +190,7 @@ TAG = re.compile(
     rf"|</?{_MARK}(?:{_WORD})(?:{_BAR}|[ \t]*(?=\n))|<(?:{_WORD})[|｜]>|(?i:{TOKEN})"
 )
 """A fence or a tag that may stand beside a call and says nothing."""
-THINKING = re.compile(
-    r"(?s)<(think(?:ing)?)>.*?(?:</\1>|\Z)|<\|channel\|>analysis<\|message\|>.*?(?:<\|end\|>|\Z)"
-    r"|Thought:[^\n]{0,2000}+\n(?=\s*Action:)"
-)
+THINKING = re.compile("".join(_TABLE["thinking"]))
 """What a model writes for itself; a part that is not closed reaches to the end."""
 
 _RECORD = re.compile(rf"{_OPEN}(?=<\w)")

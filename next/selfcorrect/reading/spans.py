@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TypeAlias
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, frozen
 from selfcorrect.names import words
 from selfcorrect.reading.json_calls import (
@@ -172,13 +173,7 @@ _BLOCK = re.compile(
     r"(?:(?(mark)</(?P=mark)>|```)|\Z)"
 )
 _START = re.compile(rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)")
-# What the templates of Alpaca, ChatML and Llama put before a turn.
-_NEXT_TURN = re.compile(
-    r"(?m)^[ \t]*(?:### ?(?:Instruction|Response|Input)\b|<\|im_start\|>(?:user|tool)|\[INST\]"
-    r"|<\|start_header_id\|>(?:user|tool|ipython)|<tool_response>)"
-    # Some models stop at the word with which the answer to their call begins.
-    r"|(?:Observation:|<[|｜](?:user|observation|tool[_▁](?:response|outputs?[_▁]begin))[|｜]>)\s*\Z"
-)
+_NEXT_TURN = re.compile("".join(load_table("reading/markup.toml")["next_turn"]))
 _VALUE = re.compile(rf"(?::\s*|(?P<quote>[\"']))({NAME})(?(quote)(?P=quote))")
 _CALLED = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
 _CALLS = frozenset({"call", "calls", "function", "functions", "tool", "tools"})

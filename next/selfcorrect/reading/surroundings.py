@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
+from selfcorrect.lazy import load_table
 from selfcorrect.reading.markup import TAG
 from selfcorrect.reading.spans import words_in
 
@@ -69,20 +70,11 @@ def _is_nested(text: str, start: int) -> bool:
 
 _OPENER = re.compile(rf"(?!</|<[|｜]\w*(?:end|eo[tms]))(?:{TAG.pattern})\s*\Z")
 _CLOSER = re.compile(rf"\s*(?:{TAG.pattern})")
-_TURN = re.compile(
-    r"(?P<ours><\|(?:im_start|start_header_id|start)\|>\s*(?:assistant|model)"
-    r"|<[|｜](?:assistant|Assistant)[|｜]>|\[/INST\]"
-    r"|(?:(?<=\n)|\A)[ \t]*(?:Assistant:|### ?Response))"
-    r"|(?P<theirs><\|(?:im_start|start_header_id|start)\|>\s*\w+"
-    r"|<[|｜](?:user|User|system|observation|tool[_▁]\w*?(?:response|outputs?)\w*)[|｜]>|\[INST\]"
-    r"|(?:(?<=\n)|\A)[ \t]*(?:(?:User|Human|Observation):|### ?(?:Instruction|Input)))"
-)
+_TABLE = load_table("reading/markup.toml")
+_TURN = re.compile("".join(_TABLE["turn"]))
 _ELEMENT = re.compile(
     r"<!--|(?P<end>-->)|<(?P<close>/)?(?P<name>[A-Za-z_][\w.\-]{0,60})(?:\s[^<>]{0,200})?>"
 )
 _OURS = frozenset({"action", "answer", "assistant", "final", "response"})
 """Elements in which a model writes what it does."""
-_HEADER = re.compile(
-    r"(?P<indent>[ \t]*)(?:if|elif|else|for|while|def|class|try|except|finally|with|async|match"
-    r"|case)\b[^\n]*:"
-)
+_HEADER = re.compile("".join(_TABLE["header"]))

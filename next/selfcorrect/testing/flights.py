@@ -15,20 +15,17 @@ from zlib import crc32
 from selfcorrect.errors import NotDone
 from selfcorrect.model import JsonDict
 
+
+def _sql(name: str) -> str:
+    return files("selfcorrect.testing").joinpath(name).read_text("utf-8")
+
+
 FIRST_DAY = date(2024, 1, 1)
 LAST_DAY = date(2027, 12, 31)
 SEATS = {"economy": 60, "business": 12, "first": 4}
 FARES = {"economy": 1, "business": 3, "first": 6}
 """How many times the price of a route a seat costs."""
-_FLOWN = (
-    "SELECT flight, origin, destination, date(:day, step || ' days') AS date,"
-    " 60 + hash % 400 AS price FROM steps, routes"
-    " JOIN places AS starts ON starts.airport = origin"
-    " JOIN places AS ends ON ends.airport = destination"
-    " WHERE (starts.code, ends.code) = (:origin, :destination) AND (is_daily OR hash % 4 > 0"
-    " AND hash >> (8 + (strftime('%w', :day, step || ' days') + 6) % 7) & 1)"
-    " ORDER BY abs(step), step DESC, origin, destination"
-)
+_FLOWN = _sql("flown.sql")
 """Flights of a route up to a week from a day, with the price in euros, the nearest first."""
 
 
@@ -84,8 +81,7 @@ class World:
         self._database.row_factory = sqlite3.Row
         self._database.create_function("crc32", 1, lambda text: crc32(text.encode()))
         self._database.execute("PRAGMA foreign_keys = ON")
-        tables = files("selfcorrect.testing").joinpath("flights.sql").read_text("utf-8")
-        self._database.executescript(tables)
+        self._database.executescript(_sql("flights.sql"))
 
     def search(self, origin: str, destination: str, departure_date: str) -> list[JsonDict]:
         """Return the flights of one day, with prices and free seats by cabin."""
