@@ -113,16 +113,19 @@ def open_notebook(browser, url, app, name, **options):
 def run_all(page):
     """Run all cells, again where the page was not ready to hear it."""
     page.wait_for_selector(".jp-CodeCell", timeout=60_000)
+    state = "() => document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status"
+    page.wait_for_function(f"{state} === 'idle'", timeout=60_000)
     page.faults.clear()  # of what the application complains by itself, nothing is ours
     for _ in range(20):
         page.locator(".jp-CodeCell .jp-InputArea-editor").first.click()
         page.keyboard.press("Escape")
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        prompts = page.locator(".jp-CodeCell .jp-InputPrompt")
         try:
-            last = page.locator(".jp-CodeCell .jp-InputPrompt").last
-            expect(last).to_have_text(re.compile(r"\[\d+\]"), timeout=10_000)
+            expect(prompts.first).to_have_text(re.compile(r"\[[\d*]+\]"), timeout=2_000)
         except AssertionError:
             continue
+        expect(prompts.last).to_have_text(re.compile(r"\[\d+\]"), timeout=60_000)
         return
     raise RuntimeError("the cells do not run")

@@ -257,7 +257,7 @@ def test_a_tool_has_the_time_that_its_function_declares(is_async):
 
     def wait(q: int = 0) -> str:
         """Wait."""
-        never.wait(5)
+        never.wait(1)
         return "late"
 
     wait.metadata = {"effect": "mutating", "timeout": 0.05}

@@ -239,7 +239,7 @@ def item_of(kind, *rest):
     }[kind]
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(ITEMS, max_size=12), BOUNDS, DECISIONS)
 def test_no_stream_of_answers_passes_the_budget_of_an_agent(items, bounds, decisions):
     model, done, reports = ScriptedModel([item_of(*each) for each in items]), [], []
@@ -289,7 +289,7 @@ HANDLERS = st.sampled_from(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(REPAIRS, max_size=8), HANDLERS, st.integers(0, 5), st.integers(1, 40))
 def test_no_stream_of_answers_passes_the_limits_of_a_graph(answers, decide, calls, seconds):
     model, time, ran = ScriptedModel(answers), VirtualTime(), []

@@ -105,7 +105,7 @@ class AgentTalk(Talk):
 @pytest.mark.parametrize("ledger", ["memory", "sqlite"])
 @pytest.mark.parametrize("host", [Talk, AgentTalk])
 @settings(
-    max_examples=25,
+    max_examples=12,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

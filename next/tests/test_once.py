@@ -145,7 +145,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed by a signal of POSIX")
-@pytest.mark.parametrize(("kind", "kills", "longest"), [("walk", 20, 0.03), ("model", 40, 0.12)])
+@pytest.mark.parametrize(("kind", "kills", "longest"), [("walk", 20, 0.03), ("model", 20, 0.12)])
 def test_a_killed_process_has_paid_once_or_it_is_told_as_unknown(kind, kills, longest, tmp_path):
     rng = random.Random(7)
     command = [sys.executable, "-c", SERVER, str(tmp_path), kind]

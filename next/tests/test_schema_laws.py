@@ -14,7 +14,7 @@ from selfcorrect.schema.normal import normalize
 from selfcorrect.schema.slot import Slot
 
 FEW = settings(
-    max_examples=150, deadline=None, derandomize=True, database=None, phases=[Phase.generate]
+    max_examples=100, deadline=None, derandomize=True, database=None, phases=[Phase.generate]
 )
 NAMES = ("dry_run", "limit", "only_unpaid", "recipient", "window", "label", "address", "passengers")
 UNKNOWN = ("simulate", "unless_ann_agrees", "!limit", "")
@@ -281,7 +281,7 @@ ENDS = []
 """The schemas that were compared."""
 
 
-@settings(FEW, max_examples=300)
+@settings(FEW, max_examples=150)
 @given(checks())
 def two_validators_agree(case):
     """What fits and what does not is what `jsonschema` says of the schema as it came."""

@@ -205,7 +205,7 @@ def drop(target: str = "all", days: int = 0) -> str:
     return "dropped"
 
 
-EXAMPLES = int(os.environ.get("STREAM_EXAMPLES", "300"))
+EXAMPLES = int(os.environ.get("STREAM_EXAMPLES", "200"))
 """How many damaged streams are tried."""
 INDEXES = {"own": lambda at: at, "shared": lambda _: 0, "none": lambda _: None}
 ARGUMENTS = (

@@ -196,7 +196,7 @@ def answer(graph, out, action):
     return out
 
 
-@settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(
     name=st.sampled_from(sorted(RUNS)),
     action=st.sampled_from(ANSWERS),
