@@ -54,7 +54,9 @@ function tell({ detail, state, outcome }, place) {
       [where, before, after, [strategy, safety, rule].filter(Boolean).join(", ")]);
     table("Changes in this step", rows, place, ["place", "before", "after", "by"]);
     for (const match of detail.matches) explain(match, place);
-    table("Tried", detail.tried.map(Object.values), place);
+    const looked = ({ strategy, rule, path, outcome, reason }) =>
+      [strategy, [rule, path].filter(Boolean).join(" at "), [outcome, reason].filter(Boolean).join(": ")];
+    table("Tried", detail.tried.map(looked), place);
     table("Cost", Object.entries(detail.cost), place);
   }
   const more = make("details", null, place);
