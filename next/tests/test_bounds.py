@@ -266,7 +266,7 @@ class Raise:
 
 def test_a_result_that_holds_itself_again_and_again_is_cut():
     point = {"x": 1}
-    many = [point] * 50_000
+    many = [point] * 20_000
     large = ["x"]
     for _ in range(40):
         large = [large, large]
