@@ -237,9 +237,10 @@ def test_whatever_the_state_holds_is_shown_and_clean(key):
     _, stepper = broken(HOSTILE)
     stepper.run("repair")
     for junk in [*JUNK, HOSTILE]:
-        stepper.edit({key: junk, "counts": {HOSTILE: HOSTILE}})
-        for shown in (stepper.to_json(), *stepper._repr_mimebundle_().values()):
-            assert not any(each in shown for each in ("\x1b", "\u202e"))
-            assert "abcdefgh12345678" not in shown
-            assert "x" * 2_001 not in shown
-        assert "<script>alert" not in stepper.snapshot().bundle["text/html"]
+        assert stepper.edit({key: junk, "counts": {HOSTILE: HOSTILE}}).text()
+    # All edits are among the changes that are shown.
+    for shown in (stepper.to_json(), *stepper.snapshot().bundle.values()):
+        assert not any(each in shown for each in ("\x1b", "\u202e"))
+        assert "abcdefgh12345678" not in shown
+        assert "x" * 2_001 not in shown
+    assert "<script>alert" not in stepper.snapshot().bundle["text/html"]
