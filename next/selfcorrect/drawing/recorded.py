@@ -45,7 +45,7 @@ def views_of(output: Any, *, title: str) -> list[View]:
         path: Any = {"visits": visits, "taken": taken, "current": [node], "next": following}
         detail = detail_of(event)
         changes = changes + detail["changes"]
-        view = end | {
+        view: Any = end | {
             "timeline": [*moments[:number], {**moment, "is_head": True}, *later],
             "detail": detail,
             "changes": changes,

@@ -159,11 +159,12 @@ def _connect(dsn: str) -> Any:
 
 def _check_address(dsn: str) -> None:
     """Refuse an address that cannot be read: errors of the client would repeat its password."""
-    import psycopg
+    from psycopg import Error
+    from psycopg.conninfo import conninfo_to_dict
 
     try:
-        address = psycopg.conninfo.conninfo_to_dict(dsn)
-    except psycopg.Error:
+        address = conninfo_to_dict(dsn)
+    except Error:
         address = {"host": "@"}
     places = [str(address.get(name) or "") for name in ("host", "port", "dbname")]
     # A sign of a password that is not encoded moves the rest of it into another place.

@@ -84,7 +84,9 @@ def _widget(**values: Any) -> Any:
     class StepperWidget(anywidget.AnyWidget):
         """What the module in the page reads."""
 
-        _esm = static("paint.js") + (files(__package__) / "static" / "widget.js").read_text("utf-8")
+        _esm = static("paint.js") + (
+            files("selfcorrect.notebook") / "static" / "widget.js"
+        ).read_text("utf-8")
         _css = static("style.css")
         copy = traitlets.Unicode().tag(sync=True)
         svg = traitlets.Unicode().tag(sync=True)

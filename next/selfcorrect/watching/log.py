@@ -79,7 +79,7 @@ def redacted(_logger: Any, _method: str, event: Any) -> Any:
 
 _TOLD = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
 _REPORTED = ("tool", "reason", "detail", "record")
-_LEVELS = dict.fromkeys(
+_LEVELS: dict[str, int] = dict.fromkeys(
     ("limit_reached", "attempts_exhausted", "terminal_kind", "unavailable", "escalated"),
     logging.WARNING,
 )
