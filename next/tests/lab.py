@@ -77,7 +77,7 @@ def browse():
     """Yield a browser."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        pytest.skip("no chromium is installed")
+        pytest.skip("a real browser is tested: install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser

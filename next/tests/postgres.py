@@ -99,7 +99,7 @@ def server():
     pytest.importorskip("psycopg")
     programs = find_programs()
     if programs is None:
-        pytest.skip("no PostgreSQL server is installed")
+        pytest.skip("a real server is tested: install postgresql")
     server = Server(programs)
     yield server
     server.remove()
