@@ -1,175 +1,44 @@
-"""selfcorrect mends failed tool calls of LLM agents.
+"""A runtime that repairs failed tool calls of LLM agents: rules first, then a model, then a person.
 
-One explicit loop carries every call: plan, execute, diagnose, select_strategy, repair, validate,
-then retry or report_failure. Nothing is ever guessed in silence, and nothing that may have
-happened once is done twice.
+`build_graph` makes the whole loop as a LangGraph graph; `Mender` and `repair_call` repair calls
+without executing them. Names are loaded when they are first used, so that a cold start stays short.
 """
 
-from __future__ import annotations
+from typing import Any
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from selfcorrect.batch.mended import Mended, MendedCall
-    from selfcorrect.batch.mender import Mender
-    from selfcorrect.batch.repairing import repair_call
-    from selfcorrect.errors import (
-        Escalation,
-        GraphSetupError,
-        HardFailure,
-        MapError,
-        NotDone,
-        SelfCorrectError,
-        StrategyNotFound,
-    )
-    from selfcorrect.evidence import classify
-    from selfcorrect.handlers import OnError, default_on_error, on_error
-    from selfcorrect.integrations.agent import SelfCorrection
-    from selfcorrect.limits import Limits
-    from selfcorrect.loop.graph import build_graph
-    from selfcorrect.loop.resuming import aresume, resume
-    from selfcorrect.mapping.registry import strategy
-    from selfcorrect.mapping.rules import ErrorRule
-    from selfcorrect.mapping.strategy_map import StrategyMap
-    from selfcorrect.mending.choice import Fit
-    from selfcorrect.mending.own import edge
-    from selfcorrect.model import (
-        ABSENT,
-        Ask,
-        Call,
-        Category,
-        Change,
-        Changed,
-        Diagnosis,
-        ErrorKind,
-        Escalate,
-        Finding,
-        Fix,
-        GiveUp,
-        Repair,
-        Result,
-        Retry,
-        Safety,
-        Severity,
-        Terminal,
-        Wait,
-    )
-    from selfcorrect.policies import ToolErrorPolicy
-    from selfcorrect.protocols import RepairContext
-    from selfcorrect.report import FailureReport
-    from selfcorrect.state import CorrectionState
-    from selfcorrect.tools import ToolSpec
+from selfcorrect.lazy import load_names
 
 _HOMES = {
-    "build_graph": "loop.graph",
-    "SelfCorrection": "integrations.agent",
-    "repair_call": "batch.repairing",
-    "Mender": "batch.mender",
-    "Mended": "batch.mended",
-    "MendedCall": "batch.mended",
-    "resume": "loop.resuming",
-    "aresume": "loop.resuming",
-    "ToolSpec": "tools",
-    "StrategyMap": "mapping.strategy_map",
-    "ErrorRule": "mapping.rules",
-    "strategy": "mapping.registry",
-    "edge": "mending.own",
-    "Fit": "mending.choice",
-    "classify": "evidence",
-    "Limits": "limits",
-    "FailureReport": "report",
-    "ToolErrorPolicy": "policies",
-    "RepairContext": "protocols",
-    "CorrectionState": "state",
-    **dict.fromkeys(
-        (
-            "SelfCorrectError", "MapError", "StrategyNotFound", "GraphSetupError", "Escalation",
-            "HardFailure", "NotDone",
-        ),
-        "errors",
-    ),
-    **dict.fromkeys(("OnError", "on_error", "default_on_error"), "handlers"),
-    **dict.fromkeys(
-        (
-            "ABSENT", "Ask", "Call", "Category", "Change", "Changed", "Diagnosis", "ErrorKind",
-            "Escalate", "Finding", "Fix", "GiveUp", "Repair", "Result", "Retry",
-            "Safety", "Severity", "Terminal", "Wait",
-        ),
-        "model",
-    ),
-}  # fmt: skip
-
-__all__ = [
-    # the loop
-    "build_graph",
-    "SelfCorrection",
-    "repair_call",
-    "Mender",
-    "Mended",
-    "MendedCall",
-    "resume",
-    "aresume",
-    "ToolSpec",
-    "Limits",
-    "FailureReport",
-    "classify",
-    # policy
-    "StrategyMap",
-    "ErrorRule",
-    "ToolErrorPolicy",
-    "strategy",
-    "edge",
-    "OnError",
-    "default_on_error",
-    "on_error",
-    # what strategies see and answer
-    "ABSENT",
-    "Ask",
-    "Call",
-    "Category",
-    "Change",
-    "Changed",
-    "Diagnosis",
-    "ErrorKind",
-    "Escalate",
-    "Finding",
-    "Fit",
-    "Fix",
-    "GiveUp",
-    "Repair",
-    "RepairContext",
-    "CorrectionState",
-    "Result",
-    "Retry",
-    "Safety",
-    "Severity",
-    "Terminal",
-    "Wait",
-    # errors of the library
-    "Escalation",
-    "HardFailure",
-    "GraphSetupError",
-    "MapError",
-    "NotDone",
-    "SelfCorrectError",
-    "StrategyNotFound",
-]
+    "agents.middleware": "SelfCorrection",
+    "diagnosis.kind": "classify",
+    "effects": "Effect Outcome",
+    "errors": "CorrectionFailed Escalation EscalationError GraphSetupError HardFailure LedgerError"
+    " MapError NotDone SelfCorrectError",
+    "graph": "build_graph",
+    "handlers": "DeserializationError ExecutionError InvalidArgs OnError default_on_error on_error",
+    "limits": "Limits",
+    "mender": "MendedCall Mender Mending repair_call",
+    "model": "ABSENT Ask Call Category Change Changed Diagnosis ErrorKind Escalate Fix GiveUp"
+    " Repair Result Retry Safety Severity Terminal Wait",
+    "models.prompts": "Prompts",
+    "policies.run": "ToolErrorPolicy",
+    "protocols": "RepairContext",
+    "repairs.ask_model": "AskModel",
+    "report": "FailureReport",
+    "resuming": "aresume resume",
+    "state": "CorrectionState",
+    "strategy_map.document": "ErrorRule",
+    "strategy_map.registry": "strategy",
+    "strategy_map.strategy_map": "StrategyMap",
+    "tools.spec": "ToolSpec",
+}
+"""The public names, by the module that holds them; `__init__.pyi` tells type checkers the same."""
+__all__, _load = load_names(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name on first use, so that importing the package stays cheap."""
     if name == "__version__":
         from importlib.metadata import version
 
         return version("selfcorrect")
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"selfcorrect.{home}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return _load(name)

@@ -1,239 +1,325 @@
-"""Combine runs: the first that succeeds, several at once, again until it is good enough.
+"""Graphs made of graphs: the first that succeeds, the fastest, or one run until a check holds.
 
-Each combinator takes graphs (or any Runnables from an input to `result` or `failure`) and gives a
-Runnable, which is invoked, streamed, or put into a bigger graph as one node. A run fails if its
-output has a `failure`, or if it raises. After a run that may or may not have acted (reason
-`unknown_outcome`), nothing further is tried.
+Each is a Runnable with the output of one of its graphs, and can be a node of another graph. To
+answer the questions of its graphs, make it a node of a graph with a checkpointer.
 """
 
-from __future__ import annotations
-
 import asyncio
-import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, as_completed
+from dataclasses import replace
+from itertools import count
+from typing import Any, TypeAlias
+from uuid import uuid4
 
-from selfcorrect.errors import GraphSetupError, is_control_flow
-from selfcorrect.json_forms import to_json
-from selfcorrect.loop.context import run_sync
-from selfcorrect.report import FailureReport
+from langchain_core.runnables import Runnable, RunnableConfig
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
+from langgraph.graph import START
+from langgraph.pregel import Pregel
+from langgraph.runtime import RunControl
 
-Output: TypeAlias = Any
-Run: TypeAlias = Callable[[Any], Awaitable[Output]]
-Feedback: TypeAlias = Callable[[Any, Output], Any]
+from selfcorrect.context import run_sync
+from selfcorrect.effects.again import may_start_over
+from selfcorrect.effects.effect import UNDECLARED
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.graph import SCOPE, GraphNode
+from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.models.port import value_of
+from selfcorrect.report import ADVICE, FailureReport
+from selfcorrect.text import bound, quote
+from selfcorrect.tools.run import start_thread
 
-_MOST: Final = 100
-_OPEN: Final = "unknown_outcome"
+Graph: TypeAlias = Runnable[Any, Any]
+Check: TypeAlias = Callable[[Any], Any]
+NextInput: TypeAlias = Callable[[Any, Any], Any]
+RunGraph: TypeAlias = Callable[[Graph, Any], Any]
+"""Runs a graph on an input; under `ainvoke` it gives an awaitable."""
+End: TypeAlias = Any
+"""How a run ended: its output, or the exception that it raised."""
 
 
-def first_of(*graphs: Any) -> Any:
-    """One after the other until one succeeds; if none does, the failure of the last.
+def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
+    """Try graphs in order; the first that gives a `result` wins. If all fail, so does the last.
+
+    The next graph runs only if the failure before it shows that no tool has acted.
 
     Args:
-        graphs: What to try, in order.
+        *graphs: Compiled graphs, or what these functions return.
+        may_repeat: Asserts that acting twice is harmless; every failure then leads to the next.
 
     Raises:
-        GraphSetupError: If there is nothing to try.
-
-    >>> from langchain_core.runnables import RunnableLambda
-    >>> down = RunnableLambda(lambda _: {"failure": {"reason": "attempts_exhausted"}})
-    >>> up = RunnableLambda(lambda given: {"result": given["x"] + 1})
-    >>> first_of(down, up).invoke({"x": 1})
-    {'result': 2}
+        GraphSetupError: If there is no graph, or an argument is not a graph.
     """
 
-    async def run(given: Any, runs: list[Run]) -> Output:
-        ended = _Ended()
-        for each in runs:
-            ended = await _ended(each, given)
-            if ended.is_good or ended.is_open:
+    async def run(call: RunGraph, given: Any) -> Any:
+        end: End = None
+        for graph in graphs:
+            end = await _end_of(call, graph, given)
+            if not _may_go_on(graph, end, may_repeat=may_repeat):
                 break
-        return ended.output()
+        return _unwrap(end)
 
-    return _runnable("first_of", graphs, run)
+    return _in_order("first_of", graphs, run)
 
 
-def speculative(*graphs: Any, n: int = 1, may_repeat: bool = False) -> Any:
-    """All at once; the first success wins and the others are cancelled.
+def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
+    """Run graphs side by side; the first that gives a `result` wins, and the others are cancelled.
 
-    Cancelling does not undo, and a sync tool that runs already goes on: every branch may act. If
-    none succeeds, the failure of the last to end is the output.
+    Under `invoke` a running tool cannot be cancelled: its graph stops after it, unheard. A question
+    is asked only if no graph succeeds. If all fail, the failure that came last is returned.
 
     Args:
-        graphs: What to run.
-        n: How many copies of each.
-        may_repeat: The caller's word that doing the work several times does no harm.
+        *graphs: Compiled graphs, or what these functions return.
+        may_repeat: Asserts that acting twice is harmless; not needed if every tool only reads.
 
     Raises:
-        GraphSetupError: If there is nothing to run, or nobody said that it may be repeated.
+        GraphSetupError: If there is no graph, an argument is not a graph, or a tool may act twice.
     """
-    if not 1 <= n <= _MOST:
-        raise GraphSetupError(f"n is from 1 to {_MOST}, not {n!r}")
-    if not may_repeat:
-        raise GraphSetupError(
-            "speculative does the same work several times: say may_repeat=True where that does "
-            "no harm, or use first_of"
-        )
 
-    async def run(given: Any, runs: list[Run]) -> Output:
-        tasks = [asyncio.ensure_future(_ended(each, given)) for each in runs * n]
-        ended = _Ended()
+    def run(given: Any, config: RunnableConfig, **options: Any) -> Any:
+        controls = [RunControl() for _ in graphs]
+        ends = [
+            _end_of(
+                graph.invoke, given, _separate(config, n), **options, **_stop_by(graph, control)
+            )
+            for n, (graph, control) in enumerate(zip(graphs, controls, strict=True))
+        ]
+        futures = [start_thread("speculative", run_sync, end) for end in ends]
         try:
-            for done in asyncio.as_completed(tasks):
-                ended = await done
-                if ended.is_good:
-                    break
+            return run_sync(_judge(map(Future.result, as_completed(futures))))
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        return ended.output()
+            for control in controls:
+                control.request_drain("another graph has won")
 
-    return _runnable("speculative", graphs, run, needs_loop=True)
+    async def arun(given: Any, config: RunnableConfig, **options: Any) -> Any:
+        ends = (
+            _end_of(graph.ainvoke, given, _separate(config, n), **options)
+            for n, graph in enumerate(graphs)
+        )
+        tasks = list(map(asyncio.ensure_future, ends))
+        try:
+            return await _judge(asyncio.as_completed(tasks))
+        finally:
+            for each in tasks:
+                each.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    race = _Combination("speculative", graphs, run, arun)
+    if not may_repeat and not _only_reads(race):
+        raise GraphSetupError(
+            "speculative runs every graph, so a tool with side effects may act twice: declare "
+            'effect="read_only" on every tool, or pass may_repeat=True if that does no harm'
+        )
+    return race
 
 
 def loop_until(
-    graph: Any,
-    check: Callable[[Output], Any],
-    *,
-    max_iterations: int = 3,
-    feedback: Feedback | None = None,
-) -> Any:
-    """Again and again until the check holds; a report where it never does.
+    graph: Graph, check: Check, max_iterations: int, feedback: NextInput | None = None
+) -> Graph:
+    """Run a graph until `check(output)` is true; after so many runs the loop ends in a failure.
 
-    Every iteration runs the graph anew, with all its effects.
+    A failed run is not checked; the next run follows. Its failure ends the loop if a tool may have
+    acted, if the error is terminal, or if the run escalated.
 
     Args:
-        graph: What to run.
-        check: Says of an output whether it will do; sync or async.
-        max_iterations: How often to run at most.
-        feedback: Makes the next input out of the last one and its output; None: the same again.
+        graph: A compiled graph, or what these functions return.
+        check: Says of an output whether it is good enough.
+        max_iterations: How many runs there are at most.
+        feedback: Makes the next input of the last input and its output, which holds `result` or
+            `failure`; without it every run gets the same input.
 
     Raises:
-        GraphSetupError: If the bound is no whole number from 1 up.
-
-    >>> from langchain_core.runnables import RunnableLambda
-    >>> add = RunnableLambda(lambda given: {"result": given["x"] + 1})
-    >>> until = loop_until(
-    ...     add, lambda out: out["result"] > 2, feedback=lambda _, out: {"x": out["result"]}
-    ... )
-    >>> until.invoke({"x": 1})
-    {'result': 3}
-    >>> until.invoke({"x": -9})["failure"]["detail"]
-    'the check did not hold after 3 of at most 3 iterations'
+        GraphSetupError: If `graph` is not a graph, or `max_iterations` is less than 1.
     """
-    if type(max_iterations) is not int or not 1 <= max_iterations <= _MOST:
-        raise GraphSetupError(f"max_iterations is from 1 to {_MOST}, not {max_iterations!r}")
+    if max_iterations < 1:
+        raise GraphSetupError(f"`max_iterations` must be at least 1, not {max_iterations}")
 
-    async def run(given: Any, runs: list[Run]) -> Output:
-        output: Output = None
+    async def run(call: RunGraph, given: Any) -> Any:
+        out: Any = None
+        attempts: list[JsonDict] = []
         for number in range(max_iterations):
-            ended = await _ended(runs[0], given)
-            if ended.error is not None or ended.is_open:
-                return ended.output()
-            output = ended.value
-            if await _value(check(output)):
-                return output
-            if feedback is not None and number + 1 < max_iterations:
-                given = await _value(feedback(given, output))
-        return _unsatisfied(output, max_iterations)
+            if number and feedback is not None:
+                given = await value_of(feedback(given, out))
+            out = await value_of(call(graph, given))
+            if failure := _failure_of(out):
+                if failure.get("reason") in _FINAL or not _may_go_on(graph, out):
+                    return out
+            elif _has(out, "__interrupt__") or await value_of(check(out)):
+                return out
+            attempts += _list_executions(out)
+        return _end_loop(out, attempts, max_iterations)
 
-    return _runnable("loop_until", (graph,), run)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """How one run ended."""
-
-    value: Output = None
-    error: Exception | None = None
-
-    @property
-    def failure(self) -> Any:
-        return self.value.get("failure") if isinstance(self.value, Mapping) else None
-
-    @property
-    def is_good(self) -> bool:
-        return self.error is None and not self.failure
-
-    @property
-    def is_open(self) -> bool:
-        reason = self.failure.get("reason") if isinstance(self.failure, Mapping) else None
-        report = getattr(self.error, "report", None)
-        return _OPEN in (reason, getattr(report, "reason", None))
-
-    def output(self) -> Output:
-        if self.error is not None:
-            raise self.error
-        return self.value
+    return _in_order("loop_until", [graph], run)
 
 
-async def _ended(run: Run, given: Any) -> _Ended:
+class _Combination(Runnable[Any, Any]):
+    """Runs graphs with its own config, in sync code and in async code."""
+
+    def __init__(
+        self,
+        name: str,
+        graphs: Sequence[Graph],
+        run: Callable[..., Any],
+        arun: Callable[..., Awaitable[Any]],
+    ) -> None:
+        for graph in graphs:
+            if not isinstance(graph, Runnable):
+                raise GraphSetupError(f"{name} takes compiled graphs, not {graph!r:.80}")
+        if not graphs:
+            raise GraphSetupError(f"{name} needs at least one graph")
+        self.name = name
+        self.graphs = graphs
+        self._run, self._arun = run, arun
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:  # noqa: A002
+        return self._call_with_config(self._run, input, _in_scope(config), **options)
+
+    async def ainvoke(
+        self,
+        input: Any,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **options: Any,
+    ) -> Any:
+        return await self._acall_with_config(self._arun, input, _in_scope(config), **options)
+
+
+def _in_scope(config: RunnableConfig | None) -> RunnableConfig:
+    """Return the config with a scope: what one graph lost, no other graph of the run does again."""
+    given = config or {}
+    inner = given.get("configurable") or {}
+    return {**given, "configurable": {SCOPE: uuid4().hex, **inner}}
+
+
+def _in_order(
+    name: str, graphs: Sequence[Graph], run: Callable[[RunGraph, Any], Any]
+) -> _Combination:
+    """Run one graph after the other, as `run` says."""
+
+    def invoke(given: Any, config: RunnableConfig, **options: Any) -> Any:
+        return run_sync(run(lambda graph, given: graph.invoke(given, config, **options), given))
+
+    async def ainvoke(given: Any, config: RunnableConfig, **options: Any) -> Any:
+        return await run(lambda graph, given: graph.ainvoke(given, config, **options), given)
+
+    return _Combination(name, graphs, invoke, ainvoke)
+
+
+_FINAL = ("terminal_kind", "escalated")
+
+
+def _list_executions(out: JsonObject) -> list[JsonDict]:
+    """Return the executions of a run, replayed ones of tools that act among them."""
+    return [
+        {
+            "number": each.get("attempt", 0),
+            "effect": each.get("effect", UNDECLARED),
+            "outcome": each.get("did", Outcome.DONE.value),
+        }
+        for each in out.get("trail", ())
+        if "did" in each or "replayed" in each
+    ]
+
+
+def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> JsonDict:
+    """Return the output of a loop that ended at its bound."""
+    last = FailureReport.from_state(out)
+    detail = f"The check did not hold within `max_iterations` = {most} runs."
+    words = last.for_model if last else f"The last result, as data: {quote(out.get('result'), 600)}"
+    report = replace(
+        last or FailureReport("limit_reached", detail),
+        reason="limit_reached",
+        detail=detail,
+        for_model=bound(f"{detail} {words}", 1_200),
+        advice=ADVICE["limit_reached"],
+        attempts=attempts,
+    )
+    return {key: item for key, item in out.items() if key != "result"} | {
+        "failure": report.to_json()
+    }
+
+
+_SCRATCHPAD = "__pregel_scratchpad"
+"""LangGraph's key for what it counts in a node: the graphs that run in it, for one."""
+
+
+def _separate(config: RunnableConfig, number: int) -> RunnableConfig:
+    """Return a config with which a graph finds its own checkpoint, whichever graph starts first."""
+    inner = config.get("configurable", {})
+    pad = inner.get(_SCRATCHPAD)
+    if pad is None:
+        return config
+    own = {
+        "checkpoint_ns": f"{inner['checkpoint_ns']}|{number}",
+        _SCRATCHPAD: replace(pad, subgraph_counter=count().__next__),
+    }
+    return {**config, "configurable": {**inner, **own}}
+
+
+async def _end_of(call: Callable[..., Any], *args: Any, **options: Any) -> End:
     try:
-        return _Ended(await run(given))
+        return await value_of(call(*args, **options))
     except Exception as error:
-        if is_control_flow(error):
-            raise
-        return _Ended(error=error)
+        return error
 
 
-async def _value(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
+def _stop_by(graph: Graph, control: RunControl) -> JsonDict:
+    """Return the option by which a graph can be stopped, where it takes one."""
+    return {"control": control} if isinstance(graph, Pregel | _Combination) else {}
 
 
-def _unsatisfied(output: Output, iterations: int) -> dict[str, Any]:
-    detail = f"the check did not hold after {iterations} of at most {iterations} iterations"
-    report = to_json(FailureReport("limit_reached", detail, for_model=f"Not done: {detail}."))
-    kept = dict(output) if isinstance(output, Mapping) else {}
-    kept.pop("result", None)
-    return {**kept, "failure": report}
+async def _judge(ends: Iterable[Any]) -> Any:
+    """Return the first success; else ask what the graphs ask; else end as the last failure."""
+    failed: list[End] = []
+    for each in ends:
+        if _has(end := await value_of(each), "result"):
+            return end
+        failed.append(end)
+    if raised := [end for end in failed if isinstance(end, GraphInterrupt)]:
+        # All of them: LangGraph then wants each answer with the id of its question.
+        raise GraphInterrupt([each for end in raised for each in end.args[0]])
+    asked = (end for end in failed if _has(end, "__interrupt__"))
+    return next(asked, None) or _unwrap(failed[-1])
 
 
-def _runnable(
-    name: str,
-    graphs: Sequence[Any],
-    run: Callable[[Any, list[Run]], Coroutine[Any, Any, Output]],
-    *,
-    needs_loop: bool = False,
-) -> Any:
-    """The combinator as a Runnable; the caller's config, and so its checkpointer, goes down."""
-    from langchain_core.runnables import RunnableConfig, RunnableLambda
-
-    if not graphs:
-        raise GraphSetupError("there is nothing to run: give at least one graph")
-    for graph in graphs:
-        if not callable(getattr(graph, "invoke", None)):
-            raise GraphSetupError(f"{graph!r:.80} cannot be run: it has no invoke")
-
-    def runs(method: str, config: Any) -> list[Run]:
-        return [partial(_called, getattr(graph, method), config) for graph in graphs]
-
-    async def in_loop(given: Any, config: RunnableConfig) -> Output:
-        return await run(given, runs("ainvoke", config))
-
-    def in_sync(given: Any, config: RunnableConfig) -> Output:
-        if needs_loop:
-            return _in_new_loop(partial(in_loop, given, config))
-        return run_sync(run(given, runs("invoke", config)))
-
-    in_sync.__annotations__["config"] = RunnableConfig
-    in_loop.__annotations__["config"] = RunnableConfig
-    return RunnableLambda(in_sync, in_loop, name=name)
+def _unwrap(end: End) -> Any:
+    if isinstance(end, Exception):
+        raise end
+    return end
 
 
-async def _called(method: Callable[..., Any], config: Any, given: Any) -> Output:
-    return await _value(method(given, config))
+def _may_go_on(graph: Graph, end: End, *, may_repeat: bool = False) -> bool:
+    """Say whether a run failed such that another one does no harm."""
+    if isinstance(end, GraphBubbleUp | GraphSetupError):
+        return False
+    failure = _failure_of(end)
+    if not failure and not isinstance(end, Exception):
+        return False
+    if may_repeat or _only_reads(graph):
+        return True
+    if "attempts" not in failure:
+        return False
+    return may_start_over(failure["reason"], failure["attempts"])
 
 
-def _in_new_loop(work: Callable[[], Coroutine[Any, Any, Output]]) -> Output:
-    """Run in an event loop of its own, in a thread where one runs here already."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work())
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, lambda: asyncio.run(work())).result()
+def _only_reads(graph: Graph) -> bool:
+    """Say whether nothing in a graph acts, as far as that can be known."""
+    if isinstance(graph, _Combination):
+        return all(map(_only_reads, graph.graphs))
+    nodes = [each.bound for name, each in getattr(graph, "nodes", {}).items() if name != START]
+    return bool(nodes) and all(
+        isinstance(node, GraphNode)
+        and all(tool.effect == "read_only" for tool in node.loop.context.tools.values())
+        for node in nodes
+    )
+
+
+def _failure_of(end: End) -> JsonObject:
+    """Return the report of a run that failed; empty where there is none."""
+    if isinstance(report := getattr(end, "report", None), FailureReport):
+        return report.to_json()
+    return end["failure"] if _has(end, "failure") else {}
+
+
+def _has(end: End, key: str) -> bool:
+    return isinstance(end, Mapping) and key in end

@@ -1,249 +1,203 @@
-"""The exceptions that selfcorrect itself raises: one root, stable codes.
+"""The exceptions of the library, and the one that a tool's author raises."""
 
-Mistakes of an author (a bad map, a bad tool, bad wiring) raise early. A run that could not be
-mended is not an exception by default: it ends in a `FailureReport`.
-"""
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from difflib import get_close_matches
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from selfcorrect.model import Severity
 
 
 class SelfCorrectError(Exception):
-    """Root of everything this library raises on its own account; `code` is stable."""
-
-    code: ClassVar[str] = "SC000"
-
-
-@dataclass(frozen=True, slots=True)
-class MapFault:
-    """One fault of an error-strategy map: where, what, and what was probably meant."""
-
-    message: str
-    file: str | None = None
-    rule: str | None = None
-    key: str | None = None
-    hint: str | None = None
-
-    def __str__(self) -> str:
-        where = ": ".join(
-            part
-            for part in (
-                self.file,
-                f"rule {self.rule!r}" if self.rule else None,
-                f"key {self.key!r}" if self.key else None,
-            )
-            if part
-        )
-        text = f"{where}: {self.message}" if where else self.message
-        return f"{text} ({self.hint})" if self.hint else text
-
-
-class MapError(SelfCorrectError):
-    """An error-strategy map cannot be used; `faults` lists every fault that was found."""
-
-    code: ClassVar[str] = "SC101"
-
-    def __init__(self, faults: Sequence[MapFault]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("\n".join(str(fault) for fault in self.faults))
-
-
-class StrategyNotFound(SelfCorrectError):
-    """A map or a caller names a strategy that nobody provides; `near` lists close names."""
-
-    code: ClassVar[str] = "SC102"
-
-    def __init__(self, name: str, near: Sequence[str] = ()) -> None:
-        self.name = name
-        self.near = tuple(near)
-        hint = f"; did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
-        super().__init__(f"there is no repair strategy named {name!r}{hint}")
+    """Base class of every exception that the library raises."""
 
 
 class GraphSetupError(SelfCorrectError):
-    """The graph cannot be built, or cannot be run the way it was called."""
-
-    code: ClassVar[str] = "SC103"
+    """A part of the graph is unusable: a node, an edge, an outcome, an option or an update."""
 
 
 class ToolDefinitionError(GraphSetupError):
-    """A tool cannot be used: its name, schema or signature is unusable."""
-
-    code: ClassVar[str] = "SC104"
+    """A tool cannot be used as it is declared."""
 
 
-class MissingExtra(SelfCorrectError, ImportError):
-    """A feature needs an optional dependency; the message names the command that installs it."""
+class MapError(SelfCorrectError):
+    """An error-strategy map is unusable.
 
-    code: ClassVar[str] = "SC105"
-
-    def __init__(self, extra: str, feature: str) -> None:
-        self.extra = extra
-        super().__init__(f"{feature} needs an optional part: pip install 'selfcorrect[{extra}]'")
-
-
-class CorrectionFailed(SelfCorrectError):
-    """A run ended in a report, and the caller wanted an exception; `report` is the report."""
-
-    code: ClassVar[str] = "SC201"
-
-    def __init__(self, message: str, report: Any = None) -> None:
-        self.report = report
-        super().__init__(message)
-
-
-class ToolNotFoundError(CorrectionFailed):
-    """The call names a tool that is not offered, and no tool was meant with a clear margin."""
-
-    code: ClassVar[str] = "SC202"
-
-    def __init__(self, requested: str, available: Sequence[str], report: Any = None) -> None:
-        self.requested = requested
-        self.available = tuple(available)
-        super().__init__(f"there is no tool named {requested!r}", report)
-
-
-class ToolErrorTerminal(CorrectionFailed):
-    """A settled tool error is of a kind that the policy ends a run for."""
-
-    code: ClassVar[str] = "SC203"
-
-
-class ToolExecutionError(CorrectionFailed):
-    """A tool went on failing, or a handler gave it up for a `reason`.
-
-    `first_cause` and `last_cause` are the first and last errors.
+    Attributes:
+        problems: One sentence each; every one names file, rule and key.
     """
 
-    code: ClassVar[str] = "SC204"
-
-    def __init__(
-        self,
-        tool: str,
-        attempts: int,
-        first_cause: BaseException | None,
-        last_cause: BaseException | None,
-        report: Any = None,
-        reason: str | None = None,
-    ) -> None:
-        self.tool = tool
-        self.attempts = attempts
-        self.first_cause = first_cause
-        self.last_cause = last_cause
-        message = f"tool {tool!r} failed after {attempts} execution{'s' if attempts != 1 else ''}"
-        if reason is not None or last_cause is not None:
-            message += f": {reason or repr(last_cause)}"
-        if first_cause is not None and first_cause is not last_cause:
-            message += f" (first: {first_cause!r})"
-        super().__init__(message, report)
-
-
-class RemoteError(SelfCorrectError):
-    """Stands in for an exception that was raised before a resume in another process."""
-
-    code: ClassVar[str] = "SC205"
-
-    def __init__(self, type_name: str, text: str) -> None:
-        self.type_name = type_name
-        self.text = text
-        super().__init__(f"{type_name}: {text}")
-
-
-class ToolReportedError(SelfCorrectError):
-    """A tool returned its error as a value (`status="error"`, `isError`) instead of raising it."""
-
-    code: ClassVar[str] = "SC206"
-
-
-class NotDone(SelfCorrectError):
-    """Raised by a tool that did nothing: the call may be mended and made again, whatever it does.
-
-    Not the right error where anything may have happened before it: a tool that raises it promises.
-
-    >>> raise NotDone("the seat map is closed until 06:00")
-    Traceback (most recent call last):
-    selfcorrect.errors.NotDone: the seat map is closed until 06:00
-    """
-
-    code: ClassVar[str] = "SC207"
-
-
-class Escalation(SelfCorrectError):
-    """Raised by a fixer or a tool that asks for help from above; the run ends as `escalated`.
-
-    Args:
-        reason: What is handed up; the model that made the call may read it.
-        severity: `LOW`, `MEDIUM`, `HIGH` or `CRITICAL`, in any case; anything else means HIGH.
-    """
-
-    code: ClassVar[str] = "SC303"
-
-    def __init__(self, reason: str, severity: object = "HIGH") -> None:
-        self.reason = reason
-        said = str(getattr(severity, "value", severity)).strip().upper()
-        self.severity = said if said in ("LOW", "MEDIUM", "HIGH", "CRITICAL") else "HIGH"
-        super().__init__(reason)
-
-
-class HardFailure(SelfCorrectError):
-    """Raised by a fixer or a tool where nothing can help: the run ends, whatever retries remain."""
-
-    code: ClassVar[str] = "SC304"
-
-
-class BudgetSpent(SelfCorrectError):
-    """A model call would exceed the run's limits; raised before anything is paid."""
-
-    code: ClassVar[str] = "SC301"
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
 
 
 class LedgerError(SelfCorrectError):
-    """The ledger cannot be read or written; a tool that changes things is then not called."""
-
-    code: ClassVar[str] = "SC401"
+    """The ledger could not be opened, read or written."""
 
 
-class AnsweredBefore(SelfCorrectError):
-    """A question has one answer, and somebody else gave it; the run goes on with theirs."""
-
-    code: ClassVar[str] = "SC402"
+class AnsweredError(SelfCorrectError):
+    """Somebody else has answered the question already; the thread goes on with that answer."""
 
 
-class UnusableInput(SelfCorrectError):
-    """What came in is neither a call nor a text that may hold one."""
-
-    code: ClassVar[str] = "SC303"
-
-
-class UnusableFile(SelfCorrectError):
-    """A file of JSON lines cannot be opened, unpacked or written; the message names it."""
-
-    code: ClassVar[str] = "SC304"
-
-
-class ModelFailed(SelfCorrectError):
-    """A model raised, or answered something that is not what was asked for.
+class CorrectionFailed(SelfCorrectError):
+    """A run ended without a result, and the caller asked for exceptions.
 
     Attributes:
-        said: What it answered, or None where it did not.
+        report: The `FailureReport` of the run.
     """
 
-    code: ClassVar[str] = "SC302"
-
-    def __init__(self, message: str, said: str | None = None) -> None:
-        self.said = said
+    def __init__(self, message: str, report: object = None) -> None:
         super().__init__(message)
+        self.report = report
 
 
-def is_control_flow(error: BaseException) -> bool:
-    """Whether this exception is how the host steers (LangGraph's interrupts and commands).
+class LimitReachedError(SelfCorrectError):
+    """A model may not be asked any more: a bound of the run is reached."""
 
-    Such exceptions pass through untouched. Recognised by name, so that nothing is imported.
+
+class ToolExecutionError(CorrectionFailed):
+    """A tool still failed after every attempt.
+
+    Attributes:
+        first_cause: The first error.
+        last_cause: The last error.
     """
-    return any(
-        cls.__name__ == "GraphBubbleUp" and cls.__module__.startswith("langgraph.")
-        for cls in type(error).__mro__
-    )
+
+    first_cause: Exception | None = None
+    last_cause: Exception | None = None
+
+
+class ToolErrorTerminal(ToolExecutionError):
+    """An error of a kind that ends the run at once; its cause is that error."""
+
+
+@dataclass(eq=False)
+class EscalationError(CorrectionFailed):
+    """A run ended in an escalation, and the caller asked for exceptions.
+
+    Attributes:
+        source: The tool.
+        reason: What is asked of whoever is above.
+        severity: How urgent it is.
+        original: The tool's error.
+        attempts: Executions of the tool.
+    """
+
+    source: str
+    reason: str
+    severity: str = "HIGH"
+    original: BaseException | None = None
+    attempts: int = 0
+
+    def __post_init__(self) -> None:
+        super().__init__(f"{self.source!r} escalated: {self.reason}")
+
+
+class Escalation(Exception):
+    """Raised by a tool or its fixer: the run ends and asks for help from above.
+
+    Attributes:
+        reason: What is asked.
+        severity: How urgent it is; one that is unknown counts as HIGH.
+    """
+
+    def __init__(self, reason: str, severity: str = "HIGH") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.severity = severity_of(severity)
+
+
+class HardFailure(Exception):
+    """Raised by a tool or its fixer: nothing else is tried."""
+
+
+class ToolNotFoundError(CorrectionFailed):
+    """A model called a tool that does not exist, too often.
+
+    Attributes:
+        requested: The name that the model wrote.
+        available: The names of the tools.
+    """
+
+    def __init__(self, requested: str, available: Iterable[str], report: object = None) -> None:
+        self.requested = requested
+        self.available = tuple(available)
+        super().__init__(unknown_name("tool", requested, self.available), report)
+
+
+class NotDone(Exception):
+    """Raised by a tool: nothing was done, so the call may be repaired and repeated."""
+
+
+class ArgumentsError(NotDone):
+    """The arguments fit the schema, but not the types that the tool's function annotates."""
+
+
+class RemoteError(Exception):
+    """Stands for an exception of another process, of which a checkpoint holds only the text."""
+
+
+class ResultError(TypeError):
+    """What a tool returned cannot be read, so nobody knows what it did."""
+
+
+class TooLargeError(ValueError):
+    """Arguments are larger, or more is wrong with them, than is looked at."""
+
+
+@dataclass(eq=False)
+class ToolReportedError(Exception):
+    """Stands for an error that a tool returned as its value.
+
+    Attributes:
+        text: What it says.
+        status_code: The HTTP status that the value says.
+        code: Its code.
+        retry_after: Seconds that it asks to wait.
+        timed_out: Whether a field of the value says so.
+        is_refusal: Whether the tool's protocol says so: `isError` of an MCP server.
+    """
+
+    text: str
+    _: KW_ONLY
+    status_code: int | None = None
+    code: str | None = None
+    retry_after: float | None = None
+    timed_out: bool = False
+    is_refusal: bool = False
+
+    def __post_init__(self) -> None:
+        super().__init__(self.text)
+
+
+def near_name(name: object, known: Iterable[str]) -> str:
+    """Return `; did you mean 'x'?` for the nearest known name, or an empty string."""
+    close = get_close_matches(str(name)[:100], list(known), 1, 0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
+    """Return the sentence for a name that does not exist, with the near one or all of them.
+
+    >>> unknown_name("strategy", "wiat", ["wait", "give-up"])
+    "unknown strategy 'wiat'; did you mean 'wait'?"
+    """
+    names = sorted(known)
+    hint = near_name(name, names) or f"; available: {', '.join(names)[:500]}"
+    return f"unknown {what} {str(name)[:100]!r}{hint}"
+
+
+def refuse_unknown(what: str, names: Iterable[str], known: Iterable[str], place: str = "") -> None:
+    """Refuse names that do not exist; the place stands in front of the sentence.
+
+    Raises:
+        GraphSetupError: For the first of them.
+    """
+    for name in names:
+        if name not in known:
+            raise GraphSetupError(f"{place}{unknown_name(what, name, known)}")
+
+
+def severity_of(name: str) -> Severity:
+    """Return a severity by its name, whatever its case; HIGH where there is none of that name."""
+    return Severity.__members__.get(str(name).upper(), Severity.HIGH)

@@ -1,31 +1,32 @@
-"""Frozen data that passes between the nodes: calls, findings, changes, repairs, reports.
+"""The words of the runtime as data: calls, findings, diagnoses, changes and repairs.
 
-Everything here turns into plain JSON and back (`to_json`, `…from_json`), so that it can live in
-a checkpoint, in a log line and in a notebook.
+Everything is frozen. What travels in the state is plain JSON (`Finding`, `change_json`,
+`call_json`); strategies see the dataclasses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, Final, TypeAlias, final
-
-from selfcorrect.kinds import Category as Category
-from selfcorrect.kinds import ErrorKind as ErrorKind
-from selfcorrect.kinds import Safety as Safety
-from selfcorrect.kinds import Severity as Severity
-from selfcorrect.kinds import Source as Source
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import Enum, StrEnum
+from itertools import islice
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
 
 JSON: TypeAlias = Any
-"""None, bool, int, float, str, list of JSON, or dict of str to JSON."""
+"""None, bool, int, float, str, a list of JSON, or a dict from str to JSON."""
+JsonObject: TypeAlias = Mapping[str, Any]
+JsonDict: TypeAlias = dict[str, Any]
+T = TypeVar("T")
 
-JsonObject: TypeAlias = Mapping[str, JSON]
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(cls: type[T]) -> type[T]:
+    """Make a class of values that never change: a frozen dataclass with slots."""
+    return dataclass(frozen=True, slots=True)(cls)
 
 
-@final
-class _Absent(Enum):
-    """Stands for a value that is not there, where None is one."""
+class Absent(Enum):
+    """The type of `ABSENT`."""
 
     ABSENT = "absent"
 
@@ -33,97 +34,167 @@ class _Absent(Enum):
         return "ABSENT"
 
 
-ABSENT: Final = _Absent.ABSENT
-"""The value of a place in a call where there is nothing; not the same as None (JSON null)."""
+ABSENT = Absent.ABSENT
+"""Stands for no value where `None` would be one: JSON null and a missing argument differ."""
 
 
-@dataclass(frozen=True, slots=True)
+class ErrorKind(StrEnum):
+    """What an error is: decides whether the same call can succeed later."""
+
+    TRANSIENT = "transient"
+    RATE_LIMIT = "rate_limit"
+    TIMEOUT = "timeout"
+    VALIDATION = "validation"
+    AUTH = "auth"
+    QUOTA = "quota"
+    NOT_FOUND = "not_found"
+    CONFLICT = "conflict"
+    PERMANENT = "permanent"
+    INTERNAL = "internal"
+    CANCELLED = "cancelled"
+
+
+RETRYABLE = frozenset({ErrorKind.TRANSIENT, ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT})
+
+
+class Category(StrEnum):
+    """What is wrong with the call: decides which repairs are tried."""
+
+    MISSING_PARAM = "missing_param"
+    EXTRA_PARAM = "extra_param"
+    WRONG_TYPE = "wrong_type"
+    ENUM = "enum"
+    RANGE = "range"
+    LENGTH = "length"
+    FORMAT_DATE = "format_date"
+    FORMAT_PATTERN = "format_pattern"
+    FORMAT_OTHER = "format_other"
+    MALFORMED_JSON = "malformed_json"
+    UNKNOWN_TOOL = "unknown_tool"
+    UNKNOWN_RESOURCE = "unknown_resource"
+    DUPLICATE = "duplicate"
+    BUSINESS_RULE = "business_rule"
+    PRECONDITION = "precondition"
+    SYNTAX = "syntax"
+    NONE = "none"
+
+
+class Safety(StrEnum):
+    """How far a change is from what was written: the policy says which classes run unasked."""
+
+    EXACT = "exact"
+    INFERRED = "inferred"
+    LOSSY = "lossy"
+    MODEL = "model"
+    HUMAN = "human"
+    MEMORY = "memory"
+
+
+class Severity(StrEnum):
+    """How urgent an escalation is."""
+
+    LOW = "LOW"
+    MEDIUM = "MEDIUM"
+    HIGH = "HIGH"
+    CRITICAL = "CRITICAL"
+
+
+@frozen
 class Call:
-    """One tool call. `raw` is text that could not be read strictly.
-
-    With `raw` set and a `name`, the raw text is the arguments; without a name it is the whole
-    call. `args` is then empty, and such a call is never executed.
-    """
+    """One tool call."""
 
     name: str
     args: JsonObject = field(default_factory=dict)
     id: str | None = None
-    raw: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidArgs:
-    """The arguments do not fit the schema that was sent to the model."""
-
-    raw: JSON
-    parse_error: str
-    schema: JsonObject
+def call_of(item: JsonObject) -> Call:
+    """Read a call from `{"name", "args", "id"?}`."""
+    return Call(item.get("name", ""), item.get("args") or {}, item.get("id"))
 
 
-@dataclass(frozen=True, slots=True)
-class DeserializationError:
-    """The arguments fit the schema but could not be turned into the tool's own type."""
-
-    raw: JSON
-    target: str
-    cause: BaseException | None = None
+def call_json(call: Call) -> JsonDict:
+    """Return a call as JSON, without the id where there is none; `args` may be a text still."""
+    args: Any = call.args
+    item: JsonDict = {"name": call.name, "args": dict(args) if isinstance(args, Mapping) else args}
+    return item if call.id is None else item | {"id": call.id}
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionError:
-    """The tool ran and failed."""
-
-    args: JsonObject
-    cause: BaseException
-
-
-@dataclass(frozen=True, slots=True)
-class EscalationError:
-    """Someone in the loop (a tool, a strategy, a fixer) asks for help from above."""
-
-    source: str
-    reason: str
-    severity: Severity = Severity.HIGH
-    original: ToolError | None = None
-    attempts: int = 0
-
-
-ToolError: TypeAlias = InvalidArgs | DeserializationError | ExecutionError | EscalationError
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong, with what is known of it.
-
-    A reader fills in the evidence (`text` to `retry_after`); the error-strategy map adds the
-    decision (`kind` to `ladder`).
+class Finding(TypedDict, total=False):
+    """One thing that is wrong, as JSON: first as it was seen, then with what the map makes of it.
 
     Attributes:
-        text: What the emitter wrote; untrusted.
-        types: Dotted class names over the whole MRO, most specific first; `InvalidArgs`,
-            `UnknownTool`, `MalformedCall` for what selfcorrect found itself.
-        status: HTTP status, or a string such as an SQLSTATE or a gRPC code name.
-        code: The emitter's error code; the JSON Schema keyword for `InvalidArgs`.
+        text: What the error says, secrets cut out; untrusted.
+        types: Dotted class names over the whole MRO; `InvalidArgs`, `UnknownTool`,
+            `MalformedCall` and `HeldCall` for what the runtime finds itself.
+        status: HTTP status, or a string such as an SQLSTATE.
+        is_success: Whether the exception carries the HTTP status of a success or a redirect; its
+            words alone then say nothing. Left out where it does not.
+        code: The error's code; for `InvalidArgs` the keyword of JSON Schema.
         paths: JSON Pointers into the call: `/args/passengers/0/age`, `/name`.
-        constraint: What was violated, in JSON Schema words: `{"minimum": 1}`.
-        suggestions: Values or names that the emitter itself proposes.
-        retry_after: Seconds that the emitter asks to wait.
+        constraint: What was violated, in the words of JSON Schema: `{"minimum": 1}`.
+        retry_after: Seconds that the error asks to wait.
+        doubts: The records for which somebody has to vouch; see `question_about`.
+        kind: An `ErrorKind`; this and what follows is there after `diagnose`.
+        category: A `Category`.
         captures: Named groups of the rule's pattern.
-        rule: Id of the rule that decided.
+        rule: The rule that decided, as `map/id`.
         ladder: Names of the strategies to try, in order.
-        confidence: How sure kind and category are, from 0 to 1.
-        witness: Who saw them. In a finding that no map has decided: `structure` where status, code
-            and classes are the error's own, `none` where they were read in its text.
-        spoke: The words that spoke for it, with their weights, where the witness is `model`.
+        confidence: The probability that kind and category are right.
+        witness: Who saw it: `schema`, `structure`, `rule`, `witness` or `elimination`.
     """
 
     text: str
+    types: list[str]
+    status: int | str | None
+    is_success: bool
+    code: str | None
+    paths: list[str]
+    constraint: JsonDict
+    retry_after: float | None
+    doubts: list[JsonDict]
+    kind: str
+    category: str
+    captures: dict[str, str]
+    rule: str | None
+    ladder: list[str]
+    confidence: float
+    witness: str
+
+
+def own_finding(kind: str, code: str, text: str, path: str, constraint: JSON = None) -> Finding:
+    """Return a finding of the runtime's own; the constraint is that of the code's keyword."""
+    return {
+        "text": text,
+        "types": [kind],
+        "status": None,
+        "code": code,
+        "paths": [path],
+        "constraint": {} if constraint is None else {code.partition(".")[0]: constraint},
+        "retry_after": None,
+    }
+
+
+OWN = frozenset({"InvalidArgs", "UnknownTool", "MalformedCall", "HeldCall", "NoReceipt"})
+"""Classes of what the library finds itself."""
+
+
+def is_own(finding: Finding) -> bool:
+    """Say whether the library found this itself: no text has to be read."""
+    types = finding.get("types", ())
+    return len(types) == 1 and types[0] in OWN
+
+
+@frozen
+class Diagnosis:
+    """A finding as a strategy sees it; the attributes are those of `Finding`."""
+
+    text: str = ""
     types: tuple[str, ...] = ()
     status: int | str | None = None
     code: str | None = None
     paths: tuple[str, ...] = ()
     constraint: JsonObject = field(default_factory=dict)
-    suggestions: tuple[JSON, ...] = ()
     retry_after: float | None = None
     kind: ErrorKind = ErrorKind.INTERNAL
     category: Category = Category.NONE
@@ -131,109 +202,58 @@ class Finding:
     rule: str | None = None
     ladder: tuple[str, ...] = ()
     confidence: float = 0.0
-    witness: Source = Source.NONE
-    spoke: tuple[tuple[str, float], ...] = ()
+    witness: str = "rule"
+
+    @classmethod
+    def of(cls, finding: Finding) -> Diagnosis:
+        """Return the diagnosis that a finding of the state holds."""
+        values: JsonDict = {**finding}
+        for name in ("types", "paths", "ladder"):
+            values[name] = tuple(values.get(name, ()))
+        values["kind"] = ErrorKind(values.get("kind", ErrorKind.INTERNAL))
+        values["category"] = Category(values.get("category", Category.NONE))
+        values.pop("doubts", None)
+        return cls(**values)
+
+    @property
+    def path(self) -> str:
+        """The first place at fault; empty where the error names none."""
+        return self.paths[0] if self.paths else ""
 
     @property
     def params(self) -> tuple[str, ...]:
-        """The parameters at fault, dotted, without the `/args/` of their pointers."""
-        return tuple(
-            path.removeprefix("/args/").replace("/", ".").replace("~1", "/").replace("~0", "~")
-            for path in self.paths
-            if path.startswith("/args/")
-        )
+        """The arguments at fault, dotted: `passengers.0.age`."""
+        return tuple(map(name_place, self.paths))
 
     @property
-    def path(self) -> str | None:
-        """The first place at fault, or None."""
-        return self.paths[0] if self.paths else None
+    def retryable(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.kind in RETRYABLE
 
 
-def distinct(findings: Iterable[Finding]) -> list[Finding]:
-    """Each finding once, in order; compared with those at its place alone: linear time."""
-    kept: list[Finding] = []
-    alike: dict[tuple[str, ...], list[Finding]] = {}
-    for one in findings:
-        same = alike.setdefault((one.text, *one.paths), [])
-        if one not in same:
-            same.append(one)
-            kept.append(one)
-    return kept
+def name_place(path: str) -> str:
+    """Return a place as people write it.
 
-
-ANSWERS: Final = ("approve", "choose", "answer", "edit", "reject")
-"""What a person may answer; `read_answer` says how each is written."""
-
-OWN_CHECKS: Final = frozenset({"InvalidArgs", "MalformedCall", "UnknownTool"})
-"""Classes of findings of the library's own checks: their texts are its own, and hold no values."""
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """All findings of one error; the first is the one that a strategy is asked to mend.
-
-    The single-value properties (`kind`, `category`, `params` …) speak of that first finding.
+    >>> name_place("/args/people/0/age"), name_place("/name")
+    ('people.0.age', 'name')
     """
-
-    findings: tuple[Finding, ...]
-
-    @property
-    def finding(self) -> Finding:
-        return self.findings[0]
-
-    @property
-    def kind(self) -> ErrorKind:
-        return self.finding.kind
-
-    @property
-    def category(self) -> Category:
-        return self.finding.category
-
-    @property
-    def params(self) -> tuple[str, ...]:
-        return self.finding.params
-
-    @property
-    def path(self) -> str | None:
-        return self.finding.path
-
-    @property
-    def constraint(self) -> JsonObject:
-        return self.finding.constraint
-
-    @property
-    def captures(self) -> Mapping[str, str]:
-        return self.finding.captures
-
-    @property
-    def text(self) -> str:
-        return self.finding.text
-
-    @property
-    def rule(self) -> str | None:
-        return self.finding.rule
-
-    @property
-    def confidence(self) -> float:
-        return self.finding.confidence
-
-    @property
-    def witness(self) -> Source:
-        return self.finding.witness
+    inner = path.removeprefix("/args/").removeprefix("/")
+    return inner.replace("/", ".").replace("~1", "/").replace("~0", "~")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
-    """One edit of a call, with its safety class and the reason in words.
+    """One edit of a call.
 
     Attributes:
         path: JSON Pointer into the call: `/args/passengers/0/age`, `/name`.
-        before: The value there, or `ABSENT`.
-        after: The new value, or `ABSENT` to remove the place.
-        safety: The class that the policy judges.
+        before: The value before; `ABSENT` if there was none.
+        after: The value after; `ABSENT` removes the place.
+        safety: How far `after` is from what was written.
         reason: Why, in a few words for people.
-        strategy: Who did it; filled in by the repair node.
-        rule: Under which rule; filled in by the repair node.
+        moved_from: The place that the value is taken from, where an argument is renamed.
+        strategy: Who made the change; the repair node fills it in.
+        rule: The rule that named the strategy; the repair node fills it in.
     """
 
     path: str
@@ -241,82 +261,74 @@ class Change:
     after: JSON
     safety: Safety
     reason: str
+    moved_from: str | None = None
     strategy: str | None = None
     rule: str | None = None
 
 
-def edit(path: str, before: JSON, after: JSON, reason: str) -> Change:
-    """A change that claims nothing: the kernel says of which class it is."""
-    return Change(path, before, after, Safety.EXACT, reason)
+def change_json(change: Change) -> JsonDict:
+    """Return a change as JSON; `ABSENT` values and empty fields are left out."""
+    values = {each.name: getattr(change, each.name) for each in fields(change)}
+    values["safety"] = change.safety.value  # a checkpoint holds no classes
+    empty = {name for name in ("moved_from", "strategy", "rule") if values[name] is None}
+    return {key: item for key, item in values.items() if item is not ABSENT and key not in empty}
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """Where a call stands in a text; the JSON `value` that it was read from, if it was one.
-
-    `ended`: whether the model ended it by itself, as the object says that it stands in.
-    """
-
-    name: str
-    args: JsonObject | None
-    start: int = 0
-    end: int = 0
-    value: JSON = field(default=None, kw_only=True, repr=False)
-    ended: bool | None = field(default=None, kw_only=True, repr=False)
+def change_of(item: JsonObject) -> Change:
+    """Read a change from its JSON."""
+    values = {"before": ABSENT, "after": ABSENT, **item}
+    return Change(**values | {"safety": Safety(item["safety"])})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Changed:
-    """The call was mended by these changes, in order: `Changed(a, b)` or `Changed([a, b])`.
-
-    `extents`: where in its text calls were read.
-    """
+    """The call is repaired by these changes, in order."""
 
     changes: tuple[Change, ...]
-    extents: tuple[Extent, ...] = field(default=(), compare=False, repr=False)
 
-    def __init__(self, *changes: Change | Sequence[Change], extents: Sequence[Extent] = ()) -> None:
-        flat = [c for item in changes for c in ([item] if isinstance(item, Change) else item)]
+    def __init__(self, *changes: Change | Iterable[Change]) -> None:
+        flat: list[Change] = []
+        for each in changes:
+            # One more than are taken, so that a list without an end shows.
+            more = [each] if isinstance(each, Change) else islice(each, MAX_CHANGES + 1)
+            flat += more
         object.__setattr__(self, "changes", tuple(flat))
-        object.__setattr__(self, "extents", tuple(extents))
 
 
-@dataclass(frozen=True, slots=True)
+MAX_CHANGES = 500
+"""How many changes one answer may make."""
+
+
+@frozen
 class Wait:
     """The same call may succeed after `seconds`."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """The strategy answers for the tool; the run ends with `value`."""
 
     value: JSON
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ask:
-    """A person has to decide. `options` are values or `Change` tuples to choose from."""
+    """A person has to decide; `options` are values to choose from."""
 
     question: str
-    options: tuple[JSON, ...] = ()
+    options: Iterable[JSON] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GiveUp:
-    """This strategy cannot mend it: the next rung.
-
-    Attributes:
-        reason: Why not.
-        readings: What a value could mean, in words, and the value of each.
-    """
+    """This strategy cannot help; the next one on the ladder is tried."""
 
     reason: str
-    readings: Mapping[str, JSON] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Escalate:
     """The run ends and asks for help from above."""
 
@@ -324,70 +336,34 @@ class Escalate:
     severity: Severity = Severity.HIGH
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terminal:
-    """The run ends here: nothing may be tried any more."""
+    """The run ends; nothing else is tried."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Retry:
     """The same call is executed up to `times` further times.
 
-    After an execution of a tool that acts broke off, only where `even_if_lost` says that doing it
-    twice does no harm.
+    `even_if_lost` asserts that running the tool twice does no harm.
     """
 
-    times: int = 1
+    times: float = 1
     even_if_lost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fix:
-    """A fixer (an agent of any kind) is asked, at most `retries` further times when it fails."""
+    """A fixer is called, and called again up to `retries` times when it fails."""
 
     fixer: Callable[..., Any]
     retries: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class First:
-    """Calls of other tools come before this one, which `then` changes.
-
-    They are of class `learned`: made unasked where the policy lets that class run, the tools of all
-    of them read or are idempotent, and the failing call itself may be made again afterwards. Each
-    goes through the whole loop. Otherwise the model reads a sentence that names them.
-
-    Attributes:
-        calls: The calls, in order.
-        then: What changes in the failing call afterwards.
-        told: What is known of it, behind the calls in that sentence: `came before it in 3 of 3
-            runs`.
-        entry: What counts of it are kept under, if anything.
-        suggest: It is only told, never done unasked.
-    """
-
-    calls: tuple[Call, ...]
-    then: tuple[Change, ...] = ()
-    told: str = "comes before it"
-    entry: str | None = None
-    suggest: bool = False
-
-
-Repair: TypeAlias = (
-    Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | Fix | First
-)
+Repair: TypeAlias = Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | Fix
 """What a strategy answers: a closed union."""
 
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One execution of the tool."""
-
-    number: int
-    call: Call
-    outcome: str
-    seconds: float = 0.0
-    text: str | None = None
-    kind: ErrorKind | None = None
+Needs: TypeAlias = Literal["nothing", "model", "person"]
+"""What a strategy costs."""

@@ -1,128 +1,137 @@
-"""JSON Pointers (RFC 6901) into calls: read a place, apply changes, leave the rest alone."""
+"""JSON Pointers (RFC 6901) into a call: find, read and change a place; and bound all places."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
-from typing import Any, Final
+from selfcorrect.model import ABSENT, JSON, Call, Change, JsonDict, JsonObject
 
-from selfcorrect.model import ABSENT, JSON, Call, Change
-
-_LONGEST_KEPT: Final = 200
-
-
-def join(*tokens: str | int) -> str:
-    """The pointer of these reference tokens: `join("args", "a/b", 0)` is `/args/a~1b/0`."""
-    return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in tokens)
+ARGS = "/args"
+MAX_BYTES = 1 << 20
+MAX_CHARACTERS = 1 << 23
+MAX_VALUES = 100_000
+MAX_DEPTH = 64
+MAX_BITS = 13_000
+"""Of an integer: Python writes no more than 4,300 digits as a text."""
 
 
-def split(pointer: str) -> tuple[str, ...]:
-    """The reference tokens of a pointer.
+def pointer(*keys: object) -> str:
+    """Return the pointer of keys into the arguments.
 
-    Raises:
-        ValueError: If it is neither empty nor starts with a slash.
+    >>> pointer("people", 0, "a/b")
+    '/args/people/0/a~1b'
     """
-    return _kept(pointer) if len(pointer) <= _LONGEST_KEPT else _split(pointer)
+    escaped = [str(key).replace("~", "~0").replace("/", "~1") for key in keys]
+    return "/".join([ARGS, *escaped])
 
 
-def _split(pointer: str) -> tuple[str, ...]:
-    if not pointer:
-        return ()
-    if not pointer.startswith("/"):
-        raise ValueError(f"a JSON Pointer starts with a slash: {pointer!r}")
-    return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer[1:].split("/"))
+def keys_of(path: str, root: str = ARGS) -> list[str]:
+    """Return the keys of a pointer into the arguments, or another root; none for any other place.
 
-
-_kept: Final = lru_cache(maxsize=2048)(_split)
-
-
-def get(document: JSON, pointer: str) -> JSON:
-    """The value at a pointer, or `ABSENT`."""
-    for token in split(pointer):
-        if type(document) is dict or isinstance(document, Mapping):
-            document = document.get(token, ABSENT)
-        elif isinstance(document, list | tuple) and _index(token) is not None:
-            index = int(token)
-            document = document[index] if index < len(document) else ABSENT
-        else:
-            return ABSENT
-    return document
-
-
-def put(document: JSON, pointer: str, value: JSON) -> JSON:
-    """A copy of the document with the value at the pointer; `ABSENT` removes the place.
-
-    Only the containers along the way are copied. The document itself may be replaced (pointer "").
-
-    Raises:
-        LookupError: If a container on the way does not exist.
+    >>> keys_of("/args/people/0/a~1b"), keys_of("/name")
+    (['people', '0', 'a/b'], [])
     """
-    return _put(document, split(pointer), value, pointer)
+    inner = path.removeprefix(f"{root}/")
+    keys = inner.split("/") if inner != path else []
+    return [key.replace("~1", "/").replace("~0", "~") for key in keys]
 
 
-def _put(document: JSON, tokens: tuple[str, ...], value: JSON, pointer: str) -> JSON:
-    if not tokens:
-        return value
-    token, rest = tokens[0], tokens[1:]
-    if isinstance(document, Mapping):
-        if rest and token not in document:
-            raise LookupError(f"there is nothing at {token!r} on the way to {pointer!r}")
-        copy = dict(document)
-        new = _put(copy.get(token), rest, value, pointer)
-        if new is ABSENT:
-            copy.pop(token, None)
-        else:
-            copy[token] = new
-        return copy
-    if isinstance(document, list | tuple):
-        index = _index(token)
-        items = list(document)
-        if index is None or index > len(items) or (index == len(items) and rest):
-            raise LookupError(f"there is no item {token!r} on the way to {pointer!r}")
-        new = _put(items[index] if index < len(items) else None, rest, value, pointer)
-        items[index : index + 1] = [] if new is ABSENT else [new]
-        return items
-    raise LookupError(f"{pointer!r} leads through a value that is not an object or a list")
+def look(call: Call, path: str) -> JSON:
+    """Return the value at a place of the call, or `ABSENT`.
+
+    >>> look(Call("book", {"people": [{"age": 7}]}), "/args/people/0/age")
+    7
+    """
+    keys = keys_of(path)
+    return find(call.args, keys) if keys or path == ARGS else ABSENT
 
 
-def _index(text: str) -> int | None:
-    plain = text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
-    return int(text) if plain and len(text) < 10 else None
-
-
-def look(call: Call, pointer: str) -> JSON:
-    """The value at a pointer into a call (`/name`, `/args/…`, `/id`, `/raw`), or `ABSENT`."""
-    tokens = split(pointer)
-    if not tokens:
+def find(value: Any, keys: Iterable[str]) -> Any:
+    """Return what stands in a value under keys, or `ABSENT`."""
+    try:
+        for key in keys:
+            value = value[int(key)] if isinstance(value, list) else value[key]
+    except (LookupError, TypeError, ValueError):
         return ABSENT
-    if tokens[0] == "args":
-        return get(call.args, pointer.removeprefix("/args"))
-    if len(tokens) == 1 and tokens[0] in ("name", "id", "raw"):
-        value = getattr(call, tokens[0])
-        return ABSENT if value in (None, "") else value
-    return ABSENT
+    return value
 
 
-def apply(call: Call, changes: Sequence[Change]) -> Call:
-    """The call after these changes, in order; untouched parts are shared with the old call.
+def parts_of(value: Any) -> Iterator[JsonObject]:
+    """Yield every object in a value of JSON, at whatever depth."""
+    todo = [value]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, Mapping):
+            yield each
+            todo += each.values()
+        elif isinstance(each, list):
+            todo += each
+
+
+def apply(call: Call, changes: Iterable[Change]) -> Call:
+    """Return the call with the changes made, in order; the original stays as it is.
 
     Raises:
-        LookupError: If a change names a place that cannot exist.
+        LookupError: If a change names a place that does not exist.
     """
+    name, args = call.name, _copy(call.args)
     for change in changes:
-        tokens = split(change.path)
-        sets_id = tokens == ("id",) and ABSENT in (change.before, change.after)
-        if sets_id or tokens in (("name",), ("raw",)):
-            after: Any = change.after
-            if after is ABSENT:
-                after = "" if tokens == ("name",) else None
-            call = replace(call, **{tokens[0]: after})
-        elif tokens[:1] == ("args",):
-            args: Any = put(call.args, change.path.removeprefix("/args"), change.after)
-            call = replace(call, args={} if args is ABSENT else args)
+        if change.path == "/name" and isinstance(change.after, str):
+            name = change.after
+        elif change.path == ARGS and isinstance(change.after, Mapping):
+            args = _copy(change.after)
+        elif keys := keys_of(change.path):
+            if change.moved_from is not None:
+                _edit(args, keys_of(change.moved_from), ABSENT)
+            _edit(args, keys, change.after)
         else:
-            raise LookupError(
-                f"a change may touch /name, /raw or /args, and set an /id, not {change.path!r}"
-            )
-    return call
+            raise LookupError(f"no such place in a call: {change.path!r}")
+    return Call(name, args, call.id)
+
+
+def _edit(args: JsonDict, keys: Sequence[str], value: JSON) -> None:
+    *parents, last = keys or [""]
+    try:
+        place = find(args, parents)
+        key: Any = int(last) if isinstance(place, list) else last
+        if value is ABSENT:
+            del place[key]
+        else:
+            # A later change of the same place must not reach into this one.
+            place[key] = _copy(value)
+    except (TypeError, ValueError, LookupError) as error:
+        raise LookupError(f"no such place in the arguments: {'.'.join(keys)!r}") from error
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+def oversize(given: Any) -> str | None:
+    """Say which bound a call breaks, as a text or an object, or return None.
+
+    What breaks one is never taken: it could neither be copied nor written into a report.
+    """
+    if isinstance(given, str):
+        is_long = len(given) > MAX_BYTES
+        return f"The text is longer than {MAX_BYTES} characters." if is_long else None
+    level, values, characters = [given], 0, 0
+    for _ in range(MAX_DEPTH):
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, str):
+                characters += len(each)
+            elif isinstance(each, int) and each.bit_length() > MAX_BITS:
+                return f"A number of the call has more than {MAX_BITS} bits."
+            elif isinstance(each, Mapping):
+                inner += each.values()
+                characters += sum(len(key) for key in each if isinstance(key, str))
+            elif isinstance(each, list | tuple):
+                inner += each
+            if values + len(inner) > MAX_VALUES or characters > MAX_CHARACTERS:
+                return f"The call has more than {MAX_VALUES} values or {MAX_CHARACTERS} characters."
+        if not inner:
+            return None
+        level, values = inner, values + len(inner)
+    return f"The call is nested more than {MAX_DEPTH} levels deep."

@@ -1,244 +1,135 @@
-"""One small Protocol per thing that can be swapped, and the context that strategies get.
+"""What a strategy sees, and what can be swapped: a node, a ledger, a clock."""
 
-Every protocol has one method. Plain functions qualify, sync or async.
-"""
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from __future__ import annotations
+from selfcorrect.effects.again import Record, Verdict
+from selfcorrect.effects.effect import acts
+from selfcorrect.errors import LimitReachedError
+from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject, frozen
+from selfcorrect.models.port import ModelPort, Spending
+from selfcorrect.names import same_words
+from selfcorrect.schema.slot import Slot
 
-from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
-
-from selfcorrect.model import JSON, Attempt, Call, Change, Diagnosis, Finding, JsonObject, Repair
-
-Effect: TypeAlias = Literal["read_only", "idempotent", "mutating", "destructive"]
-
-
-class Tool(Protocol):
-    """What a strategy may know of a tool. `ToolSpec` is the implementation."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def schema(self) -> JsonObject:
-        """JSON Schema 2020-12 of the arguments, as it is sent to the model."""
-        ...
-
-    @property
-    def effect(self) -> Effect: ...
-
-    def is_valid(self, args: JsonObject) -> bool:
-        """Whether the arguments fit the schema."""
-        ...
-
-    def violations(self, args: JsonObject) -> tuple[Finding, ...]:
-        """Every violation of the schema, without kind, category or ladder."""
-        ...
+if TYPE_CHECKING:
+    from selfcorrect.tools.spec import ToolSpec
 
 
-class ModelPort(Protocol):
-    """Asks a chat model for one JSON object. Counts and bounds what it costs.
-
-    Args:
-        prompt: The question.
-        schema: JSON Schema of the answer.
-        model: Another chat model than the run's own.
-
-    Raises:
-        BudgetSpent: Before anything is paid, where the run's limits leave no room.
-        ModelFailed: If the model raised, or its answer is no object; `said` tells which.
-    """
-
-    def __call__(self, prompt: str, schema: JsonObject, model: Any = None) -> Awaitable[JSON]: ...
-
-
-def utc_now() -> datetime:
-    """The time of this machine."""
-    return datetime.now(UTC)
-
-
-class Clock(Protocol):
-    """The current time, as an aware datetime."""
-
-    def __call__(self) -> datetime: ...
-
-
-ToolWords: TypeAlias = Literal["show", "hide"]
-"""Whether the model reads the words of the tool; the diagnosis it reads in any case."""
-
-Form: TypeAlias = Literal["json", "code", "tags", "elements", "react"]
-"""How a call is written in a text: as a JSON object, as code, with a tag or an element for each
-parameter, or as an action with its input."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextPolicy:
-    """Which calls in a text are made.
-
-    Attributes:
-        text: `whole` (a text that is nothing but calls), `edge` (also calls in lines of their own
-            at its start or its end) or `off` (none). Of a tool that only reads, any call in lines
-            of its own is made, unless it is `off`.
-        forms: The forms that are read, or None for all.
-    """
-
-    text: Literal["whole", "edge", "off"] = "whole"
-    forms: tuple[Form, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepairContext:
-    """What a strategy gets beside the call and the diagnosis.
+    """What a strategy sees beside the call and its diagnosis.
 
     Attributes:
-        tool: The tool that the call names, or None if there is no such tool.
-        tools: The tools that are offered, by name; the only ones a call may be renamed to.
-        request: What the user asked for, if known.
-        messages: The last few messages of the conversation, as plain JSON.
-        finish_reason: Why the model stopped writing, if known.
-        written: The text that the call was read from, as the model wrote it, if it was text.
-        reading: Which calls in a text are made.
-        read: What was read of the text before, for the strategy that reads it again.
-        attempts: The executions so far.
-        refused: Changes that a strategy proposed and the policy did not let run unasked.
-        proposals: The same changes, those of one answer together.
-        beside: The strategies of the same ladder that may be called as well, in its order.
-        hidden: Pointers of arguments whose values may not be shown, but to a person who decides.
-        ask_model: Asks the model, or None if there is none or policy forbids it.
-        now: The current time.
+        schema: The schema of the tool's arguments; empty for an unknown tool.
+        tools: The tools that are offered, by name.
+        effect: The effect of the tool; empty for an unknown tool.
+        request: What the user asked for.
+        messages: The conversation, if the host passed it.
+        finish_reason: Why the model stopped writing, if the host knows.
+        reading: How far a text may deviate from a call: `whole`, `edge` or `off`.
+        index: Which of several calls of a text is meant, from 0; None: it must be the only one.
+        attempts: Executions so far.
+        model: Asks the model; None where there is none.
+        error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
+        reader: Reads the calls of a text for the whole run, or None.
+        must_call: Whether the model was made to call a tool, so that its text means a call.
+        spending: What calls of models cost in this run, and may cost.
     """
 
-    tool: Tool | None = None
-    tools: Mapping[str, Tool] = field(default_factory=dict)
+    schema: JsonObject = field(default_factory=dict)
+    tools: "Mapping[str, ToolSpec]" = field(default_factory=dict)
+    effect: str = ""
     request: str | None = None
-    messages: Sequence[JsonObject] = ()
+    messages: Sequence[JSON] = ()
     finish_reason: str | None = None
-    written: str | None = None
-    reading: TextPolicy = TextPolicy()
-    read: object = None
-    attempts: tuple[Attempt, ...] = ()
-    refused: tuple[Change, ...] = ()
-    proposals: tuple[tuple[Change, ...], ...] = ()
-    beside: tuple[Strategy, ...] = ()
-    hidden: frozenset[str] = frozenset()
-    ask_model: ModelPort | None = None
-    now: Clock = utc_now
+    reading: Literal["whole", "edge", "off"] = "whole"
+    index: int | None = None
+    attempts: int = 0
+    model: ModelPort | None = None
+    error: BaseException | None = None
+    reader: Callable[[str, str | None], Any] | None = None
+    must_call: bool = False
+    spending: Spending = field(default_factory=Spending)
+
+    def port_of(self, model: Any) -> ModelPort:
+        """Return the way to a model of the strategy's own; what it costs is counted too."""
+        return ModelPort(model, self.spending)
+
+    def may_pay(self) -> bool:
+        """Say whether the run may pay for one more call of a model."""
+        try:
+            self.spending.check()
+        except LimitReachedError:
+            return False
+        return True
+
+    def trust(self, diagnosis: Diagnosis) -> Diagnosis:
+        """Return what may make a value: an error's words only for tools that read."""
+        if not acts(self.effect) or not OWN.isdisjoint(diagnosis.types):
+            return diagnosis
+        return replace(diagnosis, text="", constraint={}, captures={})
+
+    def place(self, call: Call) -> Slot:
+        """Return the place of the arguments of a call."""
+        tool = self.tools.get(call.name)
+        return tool.slot if tool else Slot.of(self.schema)
+
+    def read(self, text: str) -> Any:
+        """Return the calls of a text, as `selfcorrect.reading.choose.read_text` does."""
+        if self.reader is not None:
+            return self.reader(text, self.finish_reason)
+        from selfcorrect.reading.choose import read_text
+
+        return read_text(text, self.offers, self.finish_reason)
+
+    def offers(self, name: str) -> bool:
+        """Say whether a name is a tool's, whatever its case and separators."""
+        return bool(tools_named(name, self.tools))
 
 
-@runtime_checkable
-class Strategy(Protocol):
-    """Mends one finding: the first of `diagnosis.findings`. Sync or async.
-
-    A strategy may carry three attributes that let the selector skip it before it runs:
-    `name` (kebab-case), `safety` (the classes of change it can make) and `needs`
-    (`"nothing"`, `"model"` or `"person"`). Its options are keyword arguments or dataclass fields.
-    """
-
-    def __call__(
-        self, call: Call, diagnosis: Diagnosis, context: RepairContext, /
-    ) -> Repair | Awaitable[Repair]: ...
+Node: TypeAlias = Callable[[Any, Any], Any]
+"""`(state, context) -> update`, sync or async; see `CorrectionState` and `RunContext`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What a ledger knows of an intent that was begun before.
-
-    | status | meaning | who gets it |
-    |---|---|---|
-    | `held` | somebody who is alive is at it | does not hold it: waits, asks again |
-    | `done` | it happened; `value` is the stored result | does not hold it |
-    | `begun` | whoever began it is gone, and no outcome is known | holds it now |
-    | `unknown` | it ended, and nobody knows whether it happened | holds it now |
-
-    Any other word is one that was stored with `settle`, and whoever gets it holds the intent.
-
-    Attributes:
-        value: What was stored with the status.
-        lost: Whoever began it was only lost sight of, and may act yet.
-        detail: What is wrong with the record itself, if something is.
-    """
-
-    status: str
-    value: JSON = None
-    lost: bool = False
-    detail: str | None = None
+def tools_named(name: str, tools: "Mapping[str, ToolSpec]") -> "list[ToolSpec]":
+    """Return the tools that have a name, whatever its case and separators."""
+    return [tool for each, tool in tools.items() if name == each or same_words(name, each)]
 
 
 class Ledger(Protocol):
-    """Remembers intents and outcomes, so that nothing that may have happened is done twice.
-
-    Whoever holds an intent, and nobody else, may call the tool, and settles it afterwards. Both
-    methods may block, unless the ledger says `blocks = False`, and are called from any thread.
-    Third parties check theirs with `selfcorrect.testing.check_ledger`.
-    """
-
-    def begin(self, key: str) -> Record | None:
-        """Write an intent before its effect; durable when this returns.
-
-        Returns:
-            None if nothing stands in the way, and the caller holds the intent: it is new, or is
-            known as `not_done`. Else what is known of it.
-
-        Raises:
-            LedgerError: If it cannot be written or read.
-        """
-        ...
-
-    def settle(self, key: str, status: str, value: JSON = None) -> None:
-        """Write what came of an intent that the caller holds, and let it go.
-
-        Args:
-            key: The intent.
-            status: `done`, `not_done`, `unknown`, or another word to be handed to whoever asks.
-            value: The result, or what belongs to the status.
-
-        Raises:
-            LedgerError: If it cannot be written.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """What stands on a board under a name.
+    """Remembers calls of tools that act. Every method is atomic, and durable when it returns.
 
     Attributes:
-        version: Grows with every change; 0 where nothing stands there yet.
-        value: What was written last.
-        clock: Seconds by the board's own clock; None: it has none, and everybody's own will do.
+        blocks: Whether a method may wait for a disk or a network.
     """
 
-    version: int = 0
-    value: JSON = None
-    clock: float | None = None
+    blocks: bool
 
+    def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
+        """Ask `decide` about what is known of the intent's keys; write the intent if it may run.
 
-class Board(Protocol):
-    """Small values that all who use a ledger share, changed by compare-and-set.
-
-    A ledger may be one. Both methods may block, unless it says `blocks = False`.
-    """
-
-    def look(self, name: str) -> Posted:
-        """What stands under this name.
-
-        Raises:
-            LedgerError: If it cannot be read; at once, without patience.
+        Nobody else may begin a call with one of these keys meanwhile.
         """
         ...
 
-    def swap(self, name: str, version: int, value: JSON) -> bool:
-        """Write a value, if what stands there is still of this version.
+    def settle(self, key: str, status: str, value: JSON = None, by: str | None = None) -> None:
+        """Write what became of a call that was begun; `by` names the person who found out."""
 
-        Returns:
-            Whether it was written; false where somebody else was faster.
-
-        Raises:
-            LedgerError: If it cannot be written; at once, without patience.
-        """
+    def records(self, *, doubts: bool = False) -> list[Record]:
+        """Return what is remembered, oldest first; with `doubts` only what may have been done."""
         ...
+
+
+class Clock(Protocol):
+    """Tells time and waits."""
+
+    def monotonic(self) -> float:
+        """Return seconds from an arbitrary start."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Wait in sync code."""
+
+    async def asleep(self, seconds: float) -> None:
+        """Wait in async code."""

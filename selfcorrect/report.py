@@ -1,102 +1,94 @@
-"""The report of a run that ended without a result: data for a person, an operator and the model."""
+"""The report of a run that ended without a result: for a person, an operator and the model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal, TypeAlias, get_args
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import field, fields
+from pathlib import Path
 
-from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
-from selfcorrect.model import JSON, Category, JsonObject
-
-Reason: TypeAlias = Literal[
-    "no_strategy",
-    "attempts_exhausted",
-    "limit_reached",
-    "terminal_kind",
-    "repeated_failure",
-    "needs_person",
-    "rejected",
-    "no_call",
-    "refused",
-    "unavailable",
-    "unknown_outcome",
-    "escalated",
-    "invalid_input",
-]
-"""Why a run ended without a result."""
-
-REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.lazy import load_table
+from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
+from selfcorrect.text import release
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FailureReport:
-    """Why a run ended without a result, and what a person could do.
+    """Why a run ended without a result, and what can be done.
 
     Attributes:
-        reason: One of `REASONS`.
+        reason: One of the keys of `ADVICE`.
         detail: Why it stopped, in one sentence.
-        tool: The tool that was meant, as far as known.
-        call: The call as it stood at the end.
+        for_model: What the agent's model reads.
+        advice: What a person can do, one sentence.
+        tool: The tool that was meant.
+        call: The call as it stood at the end; `{"raw": text}` where a text is no call.
         original: The call as it came in.
         findings: What was still wrong.
+        tried: Every answer of a strategy.
         attempts: Every execution.
-        changes: Every change that was made, with rule, strategy and safety class.
-        tried: What was tried and did not help: `{"rule", "strategy", "outcome"}`.
-        question: What a person would have to answer, where reason is `needs_person`.
-        proposal: The mended call, ready to be made, where the run itself may not make it:
-            `{"name", "args"}`.
-        value: What the tool answered, whole, where its value was an error.
-        where: File and line of the tool's own code that the last error came from, if known.
-        until: When the tool may be called again, where reason is `unavailable`; ISO 8601.
-        advice: What a person could do, one sentence each.
-        for_model: Text for the model: what became of the call, what is wrong, what the tool said,
-            redacted and quoted as data, and what to do next; at most 1,200 characters.
-        counts: Executions, repair rounds, model calls, tokens, seconds; `left_out` says how many
-            items of a long list the report does not hold.
+        changes: Every change, with rule, strategy and safety class.
+        proposal: The repaired call, where the run itself may not make it.
+        question: What a person would have to answer.
+        severity: How urgent an escalation is.
+        counts: Executions, repair rounds, model calls, seconds.
+        where: File, line and function of the tool's code that raised last, for its developer.
+        record: The key of the ledger's record that forbids the call, or is in doubt.
+        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
     """
 
-    reason: Reason
+    reason: str
     detail: str
+    for_model: str = ""
+    advice: str = ""
     tool: str | None = None
     call: JsonObject | None = None
-    original: JsonObject | None = None
-    findings: tuple[JsonObject, ...] = ()
-    attempts: tuple[JsonObject, ...] = ()
-    changes: tuple[JsonObject, ...] = ()
-    tried: tuple[JsonObject, ...] = ()
-    question: JsonObject | None = None
+    original: JSON = None
+    findings: Sequence[JsonObject] = ()
+    tried: Sequence[JsonObject] = ()
+    attempts: Sequence[JsonObject] = ()
+    changes: Sequence[JsonObject] = ()
     proposal: JsonObject | None = None
-    value: JSON = None
-    where: str | None = None
+    question: JsonObject | None = None
     severity: str | None = None
-    until: str | None = None
-    advice: tuple[str, ...] = ()
-    for_model: str = ""
     counts: JsonObject = field(default_factory=dict)
+    where: str | None = None
+    record: str | None = None
+    cost: JsonObject = field(default_factory=dict)
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> FailureReport | None:
-        """The report of a finished run (the graph's output), or None where it succeeded."""
+    def from_state(cls, state: JsonObject) -> FailureReport | None:
+        """Return the report of a finished run, or None where the run succeeded."""
         failure = state.get("failure")
-        if not failure:
-            return None
-        known = {f.name for f in fields(cls)}
-        values = {key: value for key, value in failure.items() if key in known}
-        for name in ("findings", "attempts", "changes", "tried", "advice"):
-            values[name] = tuple(values.get(name, ()))
-        return cls(**values)
+        return cls(**failure) if failure else None
 
-    def raise_(self) -> None:
-        """Raise this report as an exception.
+    @property
+    def is_doubt(self) -> bool:
+        """Whether nobody knows what the tool did."""
+        lost = (each["outcome"] == Outcome.LOST for each in self.attempts)
+        return self.reason == "unknown_outcome" or any(lost)
 
-        Raises:
-            ToolNotFoundError: If the tool does not exist.
-            CorrectionFailed: Otherwise; its `report` is this report.
-        """
-        message = f"{self.tool or 'call'}: {self.reason}: {self.detail}"
-        for finding in self.findings:
-            if finding.get("category") == Category.UNKNOWN_TOOL:
-                constraint = finding.get("constraint") or {}
-                raise ToolNotFoundError(self.tool or "", constraint.get("enum", ()), self)
-        raise CorrectionFailed(message, self)
+    def to_json(self) -> JsonDict:
+        """Return the report as the state holds it; what is None is left out."""
+        values: JsonDict = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {key: item for key, item in values.items() if item is not None}
+
+
+def frame_of(error: BaseException | None) -> str | None:
+    """Return where an error was raised: the last frame of its traceback.
+
+    Frames of this library do not count: they stand above the tool's own.
+    """
+    frames = traceback.extract_tb(error.__traceback__) if error else ()
+    own = [each for each in frames if not each.filename.startswith(_HOME)]
+    if not own:
+        return None
+    return release(f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}", 300)
+
+
+_HOME = str(Path(__file__).parent)
+
+
+ADVICE: Mapping[str, str] = load_table("sentences.toml")["advice"]
+"""What a person can do, by reason: every reason of a report has a row."""

@@ -1,192 +1,187 @@
 """The whole transition table: what a node came to decides which node is next.
 
-Everything that runs the loop reads this one table: the LangGraph graph and the walker. A
-deployment's own nodes and edges go over it (`loop/own_nodes.py`), outcome by outcome.
+LangGraph's graph and the walker are both built from it. A deployment's own nodes and edges go over
+it, outcome by outcome.
 """
 
-from __future__ import annotations
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from types import MappingProxyType
-from typing import Any, Final
+from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
+from selfcorrect.model import frozen
 
-from selfcorrect.errors import GraphSetupError
-
-END: Final = "__end__"
+END = "__end__"
 """LangGraph's own name for the end of a graph."""
-
-ENTRY: Final = "plan"
-
-ENTRIES: Final = (ENTRY, "diagnose", "select_strategy")
-"""Where a run may enter: the start, or where another runner hands it over."""
-
-ROUTES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        "plan": {
-            "planned": "execute",
-            "found": "diagnose",
-            "stopped": "report_failure",
-        },
-        "execute": {
-            "done": END,
-            "failed": "diagnose",
-            "stopped": "report_failure",
-        },
-        "diagnose": {
-            "diagnosed": "select_strategy",
-            "stopped": "report_failure",
-        },
-        "select_strategy": {
-            "selected": "repair",
-            "stopped": "report_failure",
-        },
-        "repair": {
-            "changed": "validate",
-            "wait": "retry",
-            "gave_up": "select_strategy",
-            "answered": END,
-            "stopped": "report_failure",
-        },
-        "validate": {
-            "valid": "retry",
-            "invalid": "diagnose",
-            "stopped": "report_failure",
-        },
-        "retry": {
-            "retry": "execute",
-            "stopped": "report_failure",
-        },
-        "report_failure": {
-            "reported": END,
-        },
-    }
-)
-
-REPORT: Final = "report_failure"
-STOPPED: Final = "stopped"
+ENTRY = "plan"
+REPORT = "report_failure"
+STOPPED = "stopped"
 """The outcome with which any node ends the run in the report."""
+PASSED = "passed"
+"""The outcome of a node on an edge, or before a node."""
 
-PASSED: Final = "passed"
-"""The outcome of a node that stands on an edge, or before a node."""
+ROUTES: Mapping[str, Mapping[str, str]] = {
+    "plan": {"planned": "execute", "found": "diagnose"},
+    "execute": {"done": END, "failed": "diagnose"},
+    "diagnose": {"diagnosed": "select_strategy"},
+    "select_strategy": {"selected": "repair"},
+    "repair": {
+        "changed": "validate",
+        "wait": "retry",
+        "gave_up": "select_strategy",
+        "answered": END,
+    },
+    "validate": {"valid": "retry", "invalid": "diagnose"},
+    "retry": {"retry": "execute"},
+    "report_failure": {"reported": END},
+}
+"""Targets by outcome, by node; every node but the last also has `stopped`."""
 
-EXECUTE: Final = "execute"
-FAILED: Final = "failed"
-"""The outcome of a call that cannot be made as it stands, wherever that is found."""
-
-MOST_STEPS: Final = 2_000
-"""Steps of one run, whatever nodes of the caller's own come to."""
+Routes: TypeAlias = dict[str, dict[str, str]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Table:
-    """Which node follows which outcome of which node.
+    """The routes of one graph, own nodes included.
 
     Attributes:
         routes: Targets by outcome, by node.
         guards: The node that every way into a node passes, by that node.
+        reserve: The most steps that a run takes to the report after it is stopped.
     """
 
     routes: Mapping[str, Mapping[str, str]]
-    guards: Mapping[str, str] = field(default_factory=dict)
+    guards: Mapping[str, str]
+    reserve: int
 
-    @cached_property
-    def reserve(self) -> int:
-        """Supersteps to keep for entering a node: its own, those of the report and what follows."""
-        return 2 + (REPORT in self.guards) + len(self.reachable((REPORT,)) - {REPORT, END})
+    @property
+    def first(self) -> str:
+        """The node that a run starts with."""
+        return self.guards.get(ENTRY, ENTRY)
 
-    def into(self, node: str) -> str:
-        """Where a way into a node leads: to its guard, if it has one."""
-        return self.guards.get(node, node)
-
-    def enter(self, phase: object) -> str:
-        """The first node of a run, or of one that another runner hands over.
-
-        Raises:
-            GraphSetupError: If no run enters there.
-        """
-        if (phase or ENTRY) not in ENTRIES:
-            raise GraphSetupError(f"a run enters at {', '.join(ENTRIES)}, not at {phase!r}")
-        return self.into(str(phase or ENTRY))
-
-    def missed(self, node: str, state: Mapping[str, Any]) -> str | None:
-        """The guard of a node that a run comes to without having passed it just now, or None."""
-        guard = self.guards.get(node)
-        last: Mapping[str, Any] = (state.get("trail") or ({},))[-1]
-        return None if (last.get("node"), last.get("next")) == (guard, node) else guard
+    @property
+    def report(self) -> str:
+        """The node that every way into the report passes."""
+        return self.guards.get(REPORT, REPORT)
 
     def next_node(self, node: str, outcome: object) -> str:
-        """The node that follows; a node that knows one outcome need not name it.
+        """Return the node that follows an outcome.
 
         Raises:
-            GraphSetupError: If a node of the caller's own came to something that the table lacks.
+            GraphSetupError: If the node has no such outcome.
         """
-        routes = self.routes[node]
-        target = routes.get(outcome) if isinstance(outcome, str) else None
+        target = self.routes[node].get(outcome) if isinstance(outcome, str) else None
         if target is None:
-            words = ", ".join(repr(word) for word in routes)
-            raise GraphSetupError(f"{node} must return an outcome of {words}, not {outcome!r}")
+            name = unknown_name("outcome", outcome, self.routes[node])
+            raise GraphSetupError(f"node {node!r}: {name}")
         return target
 
     def only_outcome(self, node: str) -> str | None:
-        """The outcome of a node that knows one beside `stopped`, and beside what we find first."""
-        ours = (STOPPED, FAILED) if node == self.guards.get(EXECUTE) else (STOPPED,)
-        known = [outcome for outcome in self.routes[node] if outcome not in ours]
+        """Return the outcome of a node that has one beside `stopped` and `failed`, or None."""
+        known = [each for each in self.routes[node] if each not in (STOPPED, "failed")]
         return known[0] if len(known) == 1 else None
 
-    def advance(
-        self, node: str, state: Mapping[str, Any], update: Mapping[str, Any]
-    ) -> tuple[dict[str, Any], str]:
-        """Complete a node's update and name the next node.
 
-        Where the host would run out of supersteps before a report could be written, the next node
-        is the report, and after the report the end.
+def build_table(
+    own_nodes: Iterable[str],
+    routes: Mapping[str, Mapping[str, str]],
+    guarded: Iterable[str],
+    edges: Iterable[tuple[str, str]],
+) -> Table:
+    """Lay own nodes and routes over the default table, and check the result.
 
-        Args:
-            node: The node that returned the update.
-            state: The state that it saw.
-            update: What it returned.
-        """
-        outcome = update.get("outcome")
-        target = self.next_node(node, outcome)
-        out = dict(update)
-        step = 0 if node == self.into(ENTRY) else len(state.get("trail") or ())
-        report = self.end_of(node)
-        if target not in (END, report) and (why := self._no_more(node, state, step)) is not None:
-            target = END if "failure" in {**state, **update} else report
-            if target == report:
-                out["outcome"] = STOPPED
-                out["stop"] = {"reason": "limit_reached", "detail": why}
-        # What stands on the way to the report does not say why the run came that way.
-        known = state.get("stop") if outcome in (PASSED, STOPPED) else None
-        if target == report and out.get("stop") is None and known is None:
-            out["stop"] = {"reason": "rejected", "detail": f"{node}: {outcome}"}
-        said: Sequence[Mapping[str, Any]] = update.get("trail") or ({},)
-        out["trail"] = [
-            {"step": step + index, "node": node, "next": target, **event}
-            for index, event in enumerate(said)
-        ]
-        return out, target
+    Args:
+        own_nodes: Names of nodes beside the built-in ones.
+        routes: Targets by outcome, by node, over the defaults.
+        guarded: Nodes that have a guard.
+        edges: Edges that have a node of their own.
 
-    def end_of(self, node: str) -> str:
-        """Where a node leads whose run ends: its guard must not hold the report up for ever."""
-        guard = self.into(REPORT)
-        return REPORT if node == guard else guard
+    Raises:
+        GraphSetupError: If an outcome or target does not exist, a node is out of reach, or a node
+            cannot reach the report.
+    """
+    table: Routes = {node: dict(targets) for node, targets in ROUTES.items()}
+    table |= {node: {} for node in own_nodes if node not in table}
+    guards = {node: f"before_{node}" for node in guarded}
+    refuse_unknown("node to guard", guards, table)
+    table |= {guard: {PASSED: node} for node, guard in guards.items()}
+    if "execute" in guards:  # the arguments are checked before anybody is asked about them
+        table[guards["execute"]]["failed"] = "diagnose"
+    for node, targets in routes.items():
+        _check_outcomes(node, targets, table)
+        table[node] |= targets
+    for source, target in edges:
+        _put_on_edge(source, target, table)
+    _check_cycles(table)
+    for node in table.keys() - {REPORT}:
+        table[node].setdefault(STOPPED, REPORT)
+    _enter_by_guards(table, guards)
+    _check_reach(table, guards.get(ENTRY, ENTRY))
+    return Table(table, guards, _count_reserve(table))
 
-    def _no_more(self, node: str, state: Mapping[str, Any], step: int) -> str | None:
-        left = state.get("remaining_steps")
-        if left is not None and left - 1 < self.reserve:
-            return f"no supersteps of the host graph are left to go on after {node}"
-        return f"{step} steps of at most {MOST_STEPS}" if step >= MOST_STEPS else None
 
-    def reachable(self, start: Iterable[str], without: str | None = None) -> set[str]:
-        """The nodes that a run can come to from these, these included, and the end."""
-        seen: set[str] = set()
-        todo = list(start)
-        while todo:
-            node = todo.pop()
-            if node not in seen and node != without:
-                seen.add(node)
-                todo += self.routes.get(node, {}).values()
-        return seen
+def edge_name(source: str, target: str) -> str:
+    """Return the name of a node that stands on an edge."""
+    return f"{source}_to_{target}"
+
+
+def _check_outcomes(node: str, targets: Iterable[str], table: Routes) -> None:
+    refuse_unknown("node", [node], table, "routes: ")
+    if node in ROUTES:
+        refuse_unknown("outcome", targets, [*ROUTES[node], STOPPED], f"routes of {node!r}: ")
+
+
+def _put_on_edge(source: str, target: str, table: Routes) -> None:
+    outcomes = [each for each, node in table.get(source, {}).items() if node == target]
+    if not outcomes:
+        raise GraphSetupError(f"on_edge: no edge leads from {source!r} to {target!r}")
+    name = edge_name(source, target)
+    table[source] |= dict.fromkeys(outcomes, name)
+    table[name] = {PASSED: target}
+
+
+def _enter_by_guards(table: Routes, guards: Mapping[str, str]) -> None:
+    for node, targets in table.items():
+        for outcome, target in targets.items():
+            if guards.get(target) not in (None, node):
+                targets[outcome] = guards[target]
+
+
+def _check_reach(table: Routes, first: str) -> None:
+    for node, targets in table.items():
+        ends = (each for each in targets.values() if each != END)
+        refuse_unknown("node", ends, table, f"routes of {node!r}: ")
+    if lost := table.keys() - _reachable(table, [first]):
+        raise GraphSetupError(f"no route leads to {', '.join(map(repr, sorted(lost)))}")
+    # `retry` checks every bound: a second way from execute to execute would avoid them.
+    if "execute" in _reachable(table, table["execute"].values(), without="retry"):
+        raise GraphSetupError("a route leads back to 'execute' without passing 'retry'")
+
+
+def _check_cycles(table: Routes) -> None:
+    """Refuse nodes whose own routes only lead to each other."""
+    for node in table:
+        if all(table.get(each) for each in _reachable(table, [node])):
+            raise GraphSetupError(f"node {node!r} cannot reach the report; add a route to it")
+
+
+def _count_reserve(table: Routes) -> int:
+    nodes, steps = set(table), 0
+    while nodes != {REPORT}:
+        if steps > len(table):
+            node = min(nodes - {REPORT})
+            raise GraphSetupError(f"the outcome 'stopped' must lead to the report, not to {node!r}")
+        nodes = {table[node].get(STOPPED, REPORT) if node in table else node for node in nodes}
+        steps += 1
+    return steps
+
+
+def _reachable(table: Routes, start: Iterable[str], without: str | None = None) -> set[str]:
+    """Return the nodes that a run can come to from these, without passing one node."""
+    seen: set[str] = set()
+    todo = list(start)
+    while todo:
+        node = todo.pop()
+        if node not in seen and node != without:
+            seen.add(node)
+            todo += table.get(node, {}).values()
+    return seen

@@ -1,32 +1,46 @@
-"""What a run carries from node to node: plain JSON only, with a format version."""
+"""What a run carries from node to node: plain JSON only, so that any checkpointer can keep it."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, TypeAlias, TypedDict, get_type_hints
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Final, TypedDict, get_type_hints
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal
+from selfcorrect.text import release
 
-from selfcorrect.model import JSON
-
-FORMAT: Final = 1
-"""Version of the state's layout; a checkpoint of another version is refused, not guessed at."""
+Update: TypeAlias = JsonDict
+"""What a node returns: keys of the state, an `outcome`, and a `note` for the trail."""
+FORMAT = 3
+"""Version of the layout; a checkpoint of another version is refused."""
 
 
 def extend_trail(old: Sequence[JSON] | None, new: Sequence[JSON] | None) -> list[JSON]:
-    """The trail grows; an event with step 0 starts a new run and with it a new trail."""
-    if not new:
-        return list(old or ())
-    if new[0].get("step") == 0:
+    """Append events to the trail; an event with step 0 starts a new run and a new trail.
+
+    Raises:
+        GraphSetupError: If something is no event.
+    """
+    if not isinstance(new or [], list) or not all(isinstance(each, dict) for each in new or ()):
+        raise GraphSetupError(f"the trail takes a list of events, not {new!r:.80}")
+    if new and new[0].get("step") == 0:
         return list(new)
-    return [*(old or ()), *new]
+    return [*(old or ()), *(new or ())]
 
 
 class CorrectionInput(TypedDict, total=False):
-    """What a run starts from: one of `call`, `raw`, `request`, and what is known beside it.
+    """What a run starts from: one of `call`, `raw` and `request`, and what is known beside it.
 
     Attributes:
-        finish_reason: Why the model stopped, in its provider's word.
-        tool_choice: What its request says of calls, in any provider's form; "none": no call.
-        answer: The form that its answer was to have: a JSON Schema, or a response format.
+        call: A call as an object: `{"name", "args", "id"?}`, or in a provider's form.
+        raw: The text that a model wrote.
+        request: What the user asked for.
+        messages: The conversation, as messages or dicts.
+        finish_reason: Why the model stopped writing, if the host knows.
+        tool_choice: What the caller let the model do: after `none`, nothing is a call.
+        index: Which of several calls of the text is meant, from 0.
+        message_id: The message that holds the call, where a host has messages.
+        task_id: What the call belongs to, where there is no thread.
+        mended: What an earlier walk came to that executed nothing: `original`, `changes`,
+            `counts`, `tried`, and why it has to `stop`.
     """
 
     call: JSON
@@ -35,86 +49,121 @@ class CorrectionInput(TypedDict, total=False):
     messages: list[JSON]
     finish_reason: str | None
     tool_choice: JSON
-    answer: JSON
+    index: int | None
+    message_id: str | None
     task_id: str | None
+    mended: JsonDict | None
 
 
 class CorrectionOutput(TypedDict, total=False):
     """What a run ends with: `result` or `failure`, and always the `trail`."""
 
     result: JSON
-    failure: dict[str, JSON]
+    failure: JsonDict
     trail: Annotated[list[JSON], extend_trail]
 
 
-class CorrectionState(CorrectionInput, total=False):
+class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
     """The whole state.
 
-    The keys of the input last for one step only; plan copies them, so that nothing of an earlier
-    run on the same thread can leak into this one.
+    Keys of the input and the output last for one step, so that nothing of an earlier run on the
+    same thread leaks into the next one.
 
     Attributes:
         format: Version of this layout.
         run: Id of the run.
-        phase: The node to enter at, for a run that another runner started; lasts for one step.
-        policy: The kinds that end this run, as it started: `{"terminal", "per_tool"}`.
-        written: The text that the call was read from, where another runner had read it.
-        given: What came with the call: `request`, `messages`, `finish_reason`, `tool_choice`,
-            `task_id`, and `written`, where the call was strictly readable text with numbers in it.
-        current: The call as it stands: `{"name", "args", "id"?, "raw"?}`.
+        given: What came with the call; see `CorrectionInput`.
+        current: The call as it stands: `{"name", "args", "id"?}`; `args` is a text while it is
+            unreadable.
         original: The call as it came in.
-        error: What the last failing node saw: `{"source": "plan" | "schema" | "tool", "findings"}`
-            and, for a tool, `intent`, the key of the ledger.
-        findings: The diagnosed findings that are still open.
-        selected: What the next repair round does: `{"finding", "rule", "strategy", "question"?}`.
-        outcome: What the last node came to; with the routing table it decides the next node.
+        findings: What is wrong; after diagnose with kind, category, rule and ladder.
+        source: Who found it: `plan`, `schema`, `tool` or `ledger`.
+        selected: What the next repair round tries: `{"finding", "strategies", "options"?}`.
         changes: Every change so far.
         pending: The changes of the last round, not yet validated.
-        refused: Changes that policy did not let run unasked, each with `why`.
-        tried: Every use of a strategy: `{"rule", "strategy", "path", "outcome", "reason", …}`.
-        attempts: Every execution.
-        failed: What failed in the runs of this thread so far, by call; it outlives a run:
-            `{"error", "times", "findings"}`.
-        lost: Calls of this thread that may have been done, by their scope: why; it outlives a run.
-        counts: The counters that `Limits` bound, by the same names.
-        wait: Seconds to wait before the next execution.
-        barred: Why the tool may not be called again in this run: `{"reason", "detail"}`.
+        tried: Every use of a strategy: `{"strategy", "path", "outcome", "reason", …}`.
+        attempts: Every execution: `{"number", "call", "key", "effect", "outcome", …}`; the key is
+            that of its record in the ledger.
+        counts: The counters that `Limits` bounds, by the same names.
+        wait: Seconds until the same call is made again; None: it has been changed.
+        vouch: The records in spite of which the tool may run, as `{"key", "outcome"}`; see `Vouch`.
         question: What a person is to be asked.
         stop: Why the run must report: `{"reason", "detail"}`.
-        remaining_steps: LangGraph's own counter of supersteps that are left.
+        outcome: What the last node came to; it decides the next node.
+        remaining_steps: LangGraph's counter of supersteps that are left.
     """
 
     format: int
     run: str
-    phase: str | None
-    policy: dict[str, JSON]
-    written: str
-    given: dict[str, JSON]
-    current: dict[str, JSON]
-    original: dict[str, JSON]
-    error: dict[str, JSON] | None
-    findings: list[dict[str, JSON]]
-    selected: list[dict[str, JSON]]
+    given: JsonDict
+    current: JsonDict
+    original: JSON
+    findings: list[Finding]
+    source: str
+    selected: list[JsonDict]
+    changes: list[JsonDict]
+    pending: list[JsonDict]
+    tried: list[JsonDict]
+    attempts: list[JsonDict]
+    counts: JsonDict
+    wait: float | None
+    vouch: list[JsonDict]
+    question: JsonDict | None
+    stop: JsonDict | None
     outcome: str
-    changes: list[dict[str, JSON]]
-    pending: list[dict[str, JSON]]
-    refused: list[dict[str, JSON]]
-    tried: list[dict[str, JSON]]
-    attempts: list[dict[str, JSON]]
-    failed: dict[str, JSON]
-    lost: dict[str, JSON]
-    counts: dict[str, Any]
-    wait: float
-    barred: dict[str, JSON] | None
-    question: dict[str, JSON] | None
-    stop: dict[str, JSON] | None
-    trail: Annotated[list[JSON], extend_trail]
-    result: JSON
-    failure: dict[str, JSON]
     remaining_steps: int
 
 
-STATE_KEYS: Final = frozenset(get_type_hints(CorrectionState))
-INPUT_KEYS: Final = frozenset(get_type_hints(CorrectionInput))
-LASTS_ONE_STEP: Final = INPUT_KEYS | {"phase", "result", "failure"}
-"""Keys that only the next node sees; the next run on a thread sees nothing of how one ended."""
+INPUT_KEYS = frozenset(get_type_hints(CorrectionInput))
+ONE_STEP_KEYS = INPUT_KEYS | {"result", "failure"}
+STATE_KEYS = frozenset(get_type_hints(CorrectionState))
+_KEPT_INPUT = INPUT_KEYS - {"call", "raw"}
+
+
+def new_run(state: CorrectionState, run: str) -> Update:
+    """Return the keys that a run starts with."""
+    given = {key: item for key, item in state.items() if key in _KEPT_INPUT and item is not None}
+    mended: Any = given.pop("mended", {})
+    if not isinstance(mended, dict):
+        raise GraphSetupError(f"`mended` must be an object, not {mended!r:.80}")
+    return {
+        "format": FORMAT,
+        "run": run,
+        "given": given,
+        "current": {},
+        "original": mended.get("original"),
+        "findings": [],
+        "source": "plan",
+        "selected": [],
+        "changes": mended.get("changes", []),
+        "pending": [],
+        "tried": mended.get("tried", []),
+        "attempts": [],
+        "counts": mended.get("counts", {}),
+        "wait": None,
+        "vouch": [],
+        "question": None,
+        "stop": mended.get("stop"),
+    }
+
+
+def stop_run(reason: str, detail: str, **more: JSON) -> Update:
+    """Return the update with which a node ends the run in the report."""
+    return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}
+
+
+def stop_by(ending: Escalate | Terminal) -> Update:
+    """Return the update that ends the run because a tool, a handler or a strategy says so."""
+    reason = release(ending.reason, 1_000)
+    if isinstance(ending, Terminal):
+        return stop_run("terminal_kind", reason)
+    return stop_run("escalated", reason, severity=str(ending.severity).upper())
+
+
+IDLE = "idle"
+"""The outcome of a strategy that had nothing to look at: only the loop notes it."""
+
+
+def seen(tried: Iterable[JsonDict]) -> list[JsonDict]:
+    """Return the answers of strategies without those that had nothing to look at."""
+    return [each for each in tried if each["outcome"] != IDLE]

@@ -1,178 +1,376 @@
-"""The combinators, alone and as nodes of a bigger graph."""
-
-from __future__ import annotations
+"""Graphs made of graphs: order, race, loop; nothing that may have acted is done twice."""
 
 import asyncio
+import threading
+import time
 from typing import Any, TypedDict
 
 import pytest
+from kit import DATE, Answered, Tool, with_rules
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from selfcorrect import ToolSpec, build_graph
+from selfcorrect import CorrectionFailed, ErrorRule, GraphSetupError, ToolSpec, build_graph
 from selfcorrect.combinators import first_of, loop_until, speculative
-from selfcorrect.errors import GraphSetupError
+from selfcorrect.ledger import MemoryLedger
 
-GOOD = {"result": 1}
-
-
-def failing(reason: str, log: list[str], name: str = "") -> Any:
-    def run(_: Any) -> Any:
-        log.append(name or reason)
-        return {"failure": {"reason": reason, "from": name}}
-
-    return RunnableLambda(run)
+GIVEN = {"call": {"name": "t", "args": {"q": 1}}}
+UNCLEAR = {"call": {"name": "t", "args": {"day": "03/04/2026"}}}
+THREAD = {"configurable": {"thread_id": "1"}}
 
 
-def good(log: list[str]) -> Any:
-    def run(_: Any) -> Any:
-        log.append("good")
-        return GOOD
-
-    return RunnableLambda(run)
+def graph(*plays, effect="read_only", **options):
+    """Return a graph around one tool, and the tool."""
+    tool = Tool(*plays, effect=effect)
+    return build_graph([tool.spec], **options), tool
 
 
-@pytest.mark.parametrize("is_async", [True, False])
-def test_the_first_that_succeeds_is_the_last_that_runs(*, is_async: bool) -> None:
-    log: list[str] = []
-    chosen = first_of(failing("attempts_exhausted", log), good(log), good(log))
-    out = asyncio.run(chosen.ainvoke({})) if is_async else chosen.invoke({})
-    assert out == GOOD
-    assert log == ["attempts_exhausted", "good"]
+def asking(*plays):
+    """Return a graph that has to ask which day is meant, and its tool."""
+    tool = Tool(*plays, schema={"day": DATE})
+    return build_graph([tool.spec]), tool
 
 
-def test_nothing_follows_what_may_have_acted() -> None:
-    log: list[str] = []
-    out = first_of(failing("unknown_outcome", log), good(log)).invoke({})
-    assert out["failure"]["reason"] == "unknown_outcome"
-    assert log == ["unknown_outcome"]
+def failing():
+    """Return a graph whose tool takes any day and fails, and asks nobody; and the tool."""
+    tool = Tool(*[ValueError("no")] * 9, schema={"day": {}})
+    rule = ErrorRule(id="no", error="ValueError", repair=["give-up"], priority="critical")
+    return build_graph([tool.spec], strategies=with_rules(rule)), tool
 
 
-def test_where_all_fail_the_last_failure_counts() -> None:
-    log: list[str] = []
-    branches = [failing("no_strategy", log, name) for name in "ab"]
-    assert first_of(*branches).invoke({})["failure"]["from"] == "b"
-
-    def raising(_: Any) -> Any:
-        raise OSError("down")
-
-    with pytest.raises(OSError, match="down"):
-        first_of(branches[0], RunnableLambda(raising)).invoke({})
-    assert first_of(RunnableLambda(raising), good(log)).invoke({}) == GOOD
+def waiting(call, name="t"):
+    schema = {"name": name, "description": name, "parameters": {"type": "object"}}
+    return build_graph([ToolSpec.from_schema(schema, call=call, effect="read_only")])
 
 
-def test_first_of_two_graphs() -> None:
-    def near(place: str) -> str:
-        """Near."""
-        raise PermissionError("forbidden")
+@pytest.fixture(params=["sync", "async"])
+def run(request):
+    def invoke(runnable, given, *more):
+        if request.param == "sync":
+            return runnable.invoke(given, *more)
+        return asyncio.run(runnable.ainvoke(given, *more))
 
-    def far(place: str) -> str:
-        """Far."""
-        return f"far {place}"
-
-    tools = [ToolSpec.from_function(each, effect="read_only", name="look") for each in (near, far)]
-    both = first_of(*(build_graph([tool]) for tool in tools))
-    assert both.invoke({"call": {"name": "Look", "args": {"Place": "CDG"}}})["result"] == "far CDG"
+    return invoke
 
 
-def test_the_first_success_wins_and_the_others_are_cancelled() -> None:
-    ended: list[str] = []
-
-    def slow(name: str, *, fails: bool, gate: asyncio.Event | None = None) -> Any:
-        async def run(_: Any) -> Any:
-            try:
-                if gate is None:
-                    await asyncio.Event().wait()
-                return {"failure": {"reason": "no_strategy"}} if fails else {"result": name}
-            except asyncio.CancelledError:
-                ended.append(name)
-                raise
-
-        return RunnableLambda(lambda _: None, run)
-
-    async def work() -> Any:
-        gate = asyncio.Event()
-        branches = [
-            slow("never", fails=False),
-            slow("fails", fails=True, gate=gate),
-            slow("wins", fails=False, gate=gate),
-        ]
-        return await speculative(*branches, may_repeat=True).ainvoke({})
-
-    assert asyncio.run(work()) == {"result": "wins"}
-    assert ended == ["never"]
+def in_node(combined, saver=None):
+    """Return a graph with one node, which is the combination."""
+    state = {"call": Any, "result": Any, "failure": Any, "trail": list}
+    builder = StateGraph(TypedDict("State", state, total=False))
+    builder.add_node("inner", combined)
+    builder.add_edge(START, "inner")
+    builder.add_edge("inner", END)
+    return builder.compile(checkpointer=saver)
 
 
-def test_speculation_needs_leave_and_runs_in_sync_code_too() -> None:
-    log: list[str] = []
-    with pytest.raises(GraphSetupError, match="may_repeat"):
-        speculative(good(log))
-    assert speculative(good(log), n=3, may_repeat=True).invoke({}) == GOOD
-    out = speculative(failing("no_strategy", log), n=2, may_repeat=True).invoke({})
-    assert out["failure"]["reason"] == "no_strategy"
+def test_first_of_returns_the_first_success(run):
+    (bad, _), (good, _), (never, tool) = graph(ValueError("a")), graph("b"), graph("c")
+    out = run(first_of(bad, good, never), GIVEN)
+    assert (out["result"], tool.ran) == ("b", [])
+    assert out["trail"][-1]["outcome"] == "done"
 
 
-def test_until_the_check_holds_with_feedback() -> None:
-    seen: list[int] = []
+def test_first_of_returns_the_last_failure(run):
+    (one, _), (other, _) = graph(ValueError("a")), graph(ValueError("b"))
+    out = run(first_of(one, other), GIVEN)
+    assert "b" in out["failure"]["findings"][0]["text"]
 
-    def add(given: Any) -> Any:
-        seen.append(given["x"])
-        return {"result": given["x"] + 1}
 
-    async def check(out: Any) -> bool:
-        return bool(out["result"] >= 3)
+@pytest.mark.parametrize(
+    ("error", "effect", "may_repeat", "goes_on"),
+    [
+        (ValueError("a"), "mutating", False, False),
+        (TimeoutError("a"), "mutating", False, False),
+        (TimeoutError("a"), "mutating", True, True),
+        (Answered(401), "idempotent", False, True),
+        (ValueError("a"), "read_only", False, True),
+    ],
+)
+def test_first_of_goes_on_only_where_nothing_was_done(run, error, effect, may_repeat, goes_on):
+    (bad, _), (good, tool) = graph(error, effect=effect), graph("b", effect=effect)
+    out = run(first_of(bad, good, may_repeat=may_repeat), GIVEN)
+    assert (out.get("result"), len(tool.ran)) == (("b", 1) if goes_on else (None, 0))
 
-    until = loop_until(
-        RunnableLambda(add),
-        check,
-        max_iterations=5,
-        feedback=lambda _, out: {"x": out["result"]},
+
+def test_first_of_goes_on_after_a_call_that_never_reached_its_tool(run):
+    strict = Tool(schema={"q": DATE}, effect="mutating")
+    good, _ = graph("b", effect="mutating")
+    assert run(first_of(build_graph([strict.spec]), good), GIVEN)["result"] == "b"
+    assert strict.ran == []
+
+
+def test_a_call_in_doubt_since_an_earlier_run_is_not_tried_elsewhere(run):
+    lost, _ = graph(TimeoutError("a"), effect="mutating")
+    other, tool = graph(effect="mutating")
+    given = {**GIVEN, "task_id": "1"}
+    lost.invoke(given)
+    out = run(first_of(lost, other), given)
+    assert (out["failure"]["reason"], tool.ran) == ("unknown_outcome", [])
+
+
+def test_first_of_takes_graphs_that_raise(run):
+    bad, _ = graph(*[ValueError("a")] * 9, on_failure="raise")
+    acting, _ = graph(*[ValueError("b")] * 9, effect="mutating", on_failure="raise")
+    good, tool = graph()
+    assert run(first_of(bad, good), GIVEN)["result"] == "ok"
+    with pytest.raises(ValueError, match="b"):
+        run(first_of(acting, good), GIVEN)
+    assert len(tool.ran) == 1
+    wrong = {"call": {"name": "nothing_like_it", "args": {}}}
+    with pytest.raises(CorrectionFailed):
+        run(first_of(acting), wrong)
+    assert run(first_of(acting, waiting(lambda: "found", "nothing_like_it")), wrong)["result"]
+
+
+def test_a_question_ends_the_order(run):
+    ask, _ = asking()
+    good, tool = graph()
+    out = in_node(first_of(ask, good), InMemorySaver()).invoke(UNCLEAR, THREAD)
+    assert (len(out["__interrupt__"]), tool.ran) == (1, [])
+
+
+def test_the_fastest_success_wins_and_not_the_fastest_failure(run):
+    bad, _ = graph(ValueError("a"))
+    slow = waiting(lambda **_: time.sleep(0.05) or "slow")
+    assert run(speculative(bad, slow), GIVEN)["result"] == "slow"
+
+
+def test_of_failures_in_a_race_the_last_one_counts(run):
+    late = waiting(lambda **_: time.sleep(0.3) or 1 / 0)
+    out = run(speculative(late, graph(ValueError("early"))[0]), GIVEN)
+    assert "division" in out["failure"]["findings"][0]["text"]
+
+
+def test_a_loser_is_cancelled():
+    ends = []
+
+    async def hang(**_):
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ends.append("cancelled")
+            raise
+
+    out = asyncio.run(speculative(waiting(hang), graph("fast")[0]).ainvoke(GIVEN))
+    assert (out["result"], ends) == ("fast", ["cancelled"])
+
+
+def test_a_race_that_is_cancelled_cancels_its_graphs():
+    ends = []
+
+    async def hang(**_):
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ends.append("ended")
+
+    async def leave():
+        race = speculative(waiting(hang), waiting(hang))
+        await asyncio.wait_for(race.ainvoke(GIVEN), 0.3)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(leave())
+    assert ends == ["ended", "ended"]
+
+
+def test_a_loser_in_a_thread_calls_no_further_tool():
+    begun, go, calls = threading.Event(), threading.Event(), []
+
+    def fail(**_):
+        calls.append(1)
+        begun.set()
+        go.wait(5)
+        raise Answered(503, retry_after=0.01)
+
+    def fast(**_):
+        begun.wait(5)
+        return "fast"
+
+    assert speculative(waiting(fail), waiting(fast)).invoke(GIVEN)["result"] == "fast"
+    go.set()
+    for thread in [each for each in threading.enumerate() if each.name.startswith("speculative")]:
+        thread.join(5)
+    assert calls == [1]
+
+
+def test_a_race_of_tools_that_act_must_say_that_it_may():
+    acting, reading = graph(effect="mutating")[0], graph()[0]
+    with pytest.raises(GraphSetupError, match="may_repeat=True"):
+        speculative(reading, acting)
+    with pytest.raises(GraphSetupError, match="may_repeat=True"):
+        speculative(reading, RunnableLambda(lambda given: given))
+    assert speculative(reading, first_of(reading))
+    assert speculative(acting, reading, may_repeat=True)
+
+
+def test_a_question_in_a_race_is_asked_only_where_none_succeeds(run):
+    (ask, tool), (good, _) = asking(), (waiting(lambda **_: time.sleep(0.05) or "late"), None)
+    out = in_node(speculative(ask, good), InMemorySaver()).invoke(UNCLEAR, THREAD)
+    assert (out["result"], tool.ran) == ("late", [])
+
+
+def delayed(graph, seconds):
+    """Return a graph that waits before each of its runs, so long as the list says."""
+
+    def call(given, config):
+        time.sleep(seconds.pop(0))
+        return graph.invoke(given, config)
+
+    async def acall(given, config):
+        await asyncio.sleep(seconds.pop(0))
+        return await graph.ainvoke(given, config)
+
+    return RunnableLambda(call, acall)
+
+
+def test_a_question_in_a_race_resumes_its_own_graph_whichever_starts_first(run):
+    (bad, failed), (ask, tool) = failing(), asking("on that day")
+    race = speculative(delayed(bad, [0, 0.1]), delayed(ask, [0.1, 0]), may_repeat=True)
+    outer = in_node(race, InMemorySaver())
+    assert len(run(outer, UNCLEAR, THREAD)["__interrupt__"]) == 1
+    out = run(outer, Command(resume="2026-04-03"), THREAD)
+    assert (out["result"], tool.ran) == ("on that day", [{"day": "2026-04-03"}])
+    assert len(failed.ran) == 1
+
+
+def test_each_question_of_a_race_takes_its_own_answer(run):
+    (one, first), (other, second) = asking("a"), asking("b")
+    outer = in_node(speculative(one, other), InMemorySaver())
+    asked = run(outer, UNCLEAR, THREAD)["__interrupt__"]
+    answers = {each.id: day for each, day in zip(asked, ["2026-04-03", "2026-03-04"], strict=True)}
+    assert run(outer, Command(resume=answers), THREAD)["result"] in ("a", "b")
+    days = [call["day"] for call in (*first.ran, *second.ran)]
+    assert len(set(days)) == len(days) > 0
+
+
+def test_a_resumed_order_runs_nothing_twice(run):
+    (bad, failed), (ask, tool) = failing(), asking()
+    outer = in_node(first_of(bad, ask), InMemorySaver())
+    assert run(outer, UNCLEAR, THREAD)["__interrupt__"]
+    assert run(outer, Command(resume="2026-04-03"), THREAD)["result"] == "ok"
+    assert (len(failed.ran), len(tool.ran)) == (1, 1)
+
+
+def test_loop_until_the_check_holds(run):
+    counting, tool = graph(1, 2, 3)
+    out = run(loop_until(counting, lambda out: out["result"] >= 2, 5), GIVEN)
+    assert (out["result"], len(tool.ran)) == (2, 2)
+
+
+def test_feedback_makes_the_next_input(run):
+    echo = waiting(lambda q: q)
+
+    def more(given, out):
+        return {"call": {"name": "t", "args": {"q": out["result"] + 1}}}
+
+    assert run(loop_until(echo, lambda out: out["result"] == 3, 5, more), GIVEN)["result"] == 3
+
+
+def test_a_loop_that_never_passes_ends_in_a_report(run):
+    counting, tool = graph(1, 2, 3)
+    out = run(loop_until(counting, lambda out: False, 3), GIVEN)
+    failure = out["failure"]
+    assert (failure["reason"], len(tool.ran), "result" in out) == ("limit_reached", 3, False)
+    assert "`max_iterations` = 3" in failure["detail"]
+    assert failure["for_model"].endswith("The last result, as data: 3")
+    assert [each["outcome"] for each in failure["attempts"]] == ["done"] * 3
+
+
+def test_a_loop_goes_on_after_a_failure_that_did_nothing(run):
+    flaky, tool = graph(ValueError("a"), "good")
+    assert run(loop_until(flaky, lambda out: True, 3), GIVEN)["result"] == "good"
+    assert len(tool.ran) == 2
+    failing, _ = graph(*[ValueError("a")] * 9)
+    failure = run(loop_until(failing, lambda out: True, 2), GIVEN)["failure"]
+    assert (failure["reason"], len(failure["attempts"])) == ("limit_reached", 2)
+    assert '"a"' in failure["for_model"]
+
+
+@pytest.mark.parametrize(
+    ("error", "options", "reason"),
+    [
+        (TimeoutError("a"), {"effect": "mutating"}, "unknown_outcome"),
+        (ValueError("a"), {"effect": "mutating"}, "refused"),
+        (Answered(401), {"strategies": "operator_safe"}, "terminal_kind"),
+    ],
+)
+def test_a_loop_ends_where_a_repetition_may_do_harm(run, error, options, reason):
+    failing, tool = graph(error, **options)
+    out = run(loop_until(failing, lambda out: True, 3), GIVEN)
+    assert (out["failure"]["reason"], len(tool.ran)) == (reason, 1)
+
+
+def test_a_resumed_loop_runs_nothing_twice(run):
+    tool = Tool("early", "late", schema={"day": DATE})
+    fixed = {"call": {"name": "t", "args": {"day": "2026-04-03"}}}
+    loop = loop_until(
+        build_graph([tool.spec]), lambda out: out["result"] == "late", 3, lambda *_: UNCLEAR
     )
-    assert asyncio.run(until.ainvoke({"x": 0})) == {"result": 3}
-    assert seen == [0, 1, 2]
-    out = loop_until(RunnableLambda(add), lambda _: False, max_iterations=2).invoke({"x": 0})
-    assert out["failure"]["reason"] == "limit_reached"
-    assert "result" not in out
+    outer = in_node(loop, InMemorySaver())
+    assert run(outer, fixed, THREAD)["__interrupt__"]
+    assert run(outer, Command(resume="2026-04-04"), THREAD)["result"] == "late"
+    assert tool.ran == [{"day": "2026-04-03"}, {"day": "2026-04-04"}]
 
 
-@pytest.mark.parametrize("bad", [0, -1, 1.5, True, 10**9])
-def test_bounds_are_bounds(bad: Any) -> None:
+def test_an_order_after_a_loop_that_acted_does_not_act_again(run):
+    (acting, once), (other, tool) = graph(effect="mutating"), graph(effect="mutating")
+    order = first_of(loop_until(acting, lambda out: False, 1), other)
+    for _ in range(2):  # the second time the first tool's value comes from the ledger
+        out = run(order, {**GIVEN, "task_id": "1"})
+        assert out["failure"]["reason"] == "limit_reached"
+    assert (len(once.ran), tool.ran) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda good: first_of(),
+        lambda good: first_of(good, "no graph"),
+        lambda good: speculative(may_repeat=True),
+        lambda good: loop_until(good, bool, 0),
+        lambda good: loop_until(None, bool, 1),
+    ],
+)
+def test_what_cannot_run_is_refused_when_it_is_built(build):
     with pytest.raises(GraphSetupError):
-        loop_until(RunnableLambda(lambda _: GOOD), bool, max_iterations=bad)
+        build(graph()[0])
 
 
-@pytest.mark.parametrize("make", [first_of, speculative])
-def test_nothing_to_run_is_said_at_once(make: Any) -> None:
-    with pytest.raises(GraphSetupError):
-        make()
-    with pytest.raises(GraphSetupError):
-        make(lambda _: None)
+def test_a_combination_is_a_node_that_streams_and_gets_the_config(run):
+    seen = []
+    inner = RunnableLambda(
+        lambda given, config: seen.append(config["metadata"]["who"]) or {"result": "seen"}
+    )
+    good, _ = graph()
+    config = {"metadata": {"who": "ann"}}
+    for combined in (first_of(inner), speculative(inner, may_repeat=True)):
+        assert run(in_node(combined), GIVEN, config)["result"] == "seen"
+    assert seen == ["ann", "ann"]
+    outer = in_node(loop_until(good, lambda out: True, 1), InMemorySaver())
+    steps = [node for _, step in outer.stream(GIVEN, THREAD, subgraphs=True) for node in step]
+    assert steps == ["plan", "execute", "inner"]
+    assert "inner" in outer.get_graph(xray=True).draw_mermaid()
 
 
-class Outer(TypedDict, total=False):
-    call: Any
-    result: Any
-    failure: Any
+@pytest.mark.parametrize("effect", ["mutating", "destructive"])
+def test_what_one_graph_lost_no_other_run_of_the_combination_does_again(effect):
+    ledger, made = MemoryLedger(), []
 
+    def pay(n: int) -> str:
+        """Pay."""
+        made.append(n)
+        if len(made) == 1:
+            raise TimeoutError("no answer")
+        return "paid"
 
-def test_as_a_node_whose_graph_asks_a_person() -> None:
-    booked: list[int] = []
+    def given(number):
+        return {"call": {"name": "pay", "args": {"n": 1}, "id": str(number)}}
 
-    def book(seats: int) -> str:
-        """Book."""
-        booked.append(seats)
-        return f"{seats}"
-
-    builder: Any = StateGraph(Outer)
-    builder.add_node("fix", first_of(build_graph([book])))
-    builder.add_edge(START, "fix")
-    builder.add_edge("fix", END)
-    graph = builder.compile(checkpointer=InMemorySaver())
-    config: Any = {"configurable": {"thread_id": "t"}}
-    out = graph.invoke({"call": {"name": "book", "args": {"seats": "2.5"}}}, config)
-    assert "__interrupt__" in out
-    out = graph.invoke(Command(resume=3), config)
-    assert out["result"] == "3"
-    assert booked == [3]
+    graphs = [build_graph([ToolSpec.from_function(pay, effect=effect)], ledger=ledger)] * 2
+    whole = first_of(*graphs, may_repeat=True)
+    assert whole.invoke(given(1))["failure"]["reason"] == "unknown_outcome"
+    assert made == [1]
+    # Another run of the combination is another purpose.
+    assert whole.invoke(given(1))["result"] == "paid"

@@ -1,246 +1,375 @@
-"""`Mender.history`: poisoned threads of every form can go on, and nothing else in them changes."""
+"""`Mender.history`: threads in the form of any provider become valid, once and for all."""
 
-# ruff: noqa: E501 -- a table is read best with one case a line
-
-from __future__ import annotations
-
+import copy
 import json
-import re
-from copy import deepcopy
+import subprocess
+import sys
 
 import pytest
+from hypothesis import given, settings, strategies as st
+from kit import table
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from selfcorrect import Mender
+from selfcorrect import Mender, SelfCorrection
+from selfcorrect.agents.thread import valid_thread
+from selfcorrect.testing import ScriptedModel
 
-FIND = {
-    "name": "find",
-    "parameters": {
-        "properties": {"q": {"type": "string"}, "n": {"type": "integer"}},
-        "required": ["q"],
-    },
-}
-MENDER = Mender([FIND])
-USER = {"role": "user", "content": "Find me a lamp."}
-GO_ON = {"role": "user", "content": "And now?"}
-READABLE = "{'q': 'lamp', 'n': '2',}"
-BROKEN = '{"q": "la'
+TOOL = {"name": "look", "parameters": {"properties": {"query": {"type": "string"}}}}
+MENDER = Mender([TOOL])
+ARGS = '{"query": "x"}'
+
+# A thread is a list of events: ("calls", [(id, name, arguments as text)]), ("answer", id, name,
+# text) or ("say", text). Each form writes it, and reads the ids back.
 
 
-def chat(name, args):
-    return {"id": "c1", "type": "function", "function": {"name": name, "arguments": args}, "x": 1}
+def object_or_text(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
-def said(*calls):
-    return {"role": "assistant", "content": None, "tool_calls": [*calls], "x": 1}
+class Chat:
+    @staticmethod
+    def write(events):
+        for kind, *rest in events:
+            if kind == "calls":
+                calls = [
+                    {"id": i, "type": "function", "function": {"name": n, "arguments": a}}
+                    for i, n, a in rest[0]
+                ]
+                yield {"role": "assistant", "content": None, "tool_calls": calls}
+            elif kind == "answer":
+                yield {"role": "tool", "tool_call_id": rest[0], "content": rest[2]}
+            else:
+                yield {"role": "user", "content": rest[0]}
+
+    @staticmethod
+    def rows(messages):
+        for each in messages:
+            if "tool_calls" in each:
+                for call in each["tool_calls"]:
+                    assert isinstance(json.loads(call["function"]["arguments"]), dict)
+                yield "calls", [call["id"] for call in each["tool_calls"]]
+            elif each["role"] == "tool":
+                yield "answers", [each["tool_call_id"]]
+            else:
+                yield "say", []
 
 
-def told(call_id="c1", **more):
-    return {"role": "tool", "tool_call_id": call_id, "content": "?", **more}
+class Responses:
+    @staticmethod
+    def write(events):
+        for kind, *rest in events:
+            if kind == "calls":
+                yield {"type": "reasoning", "summary": []}
+                for i, n, a in rest[0]:
+                    yield {"type": "function_call", "call_id": i, "name": n, "arguments": a}
+            elif kind == "answer":
+                yield {"type": "function_call_output", "call_id": rest[0], "output": rest[2]}
+            else:
+                yield {"role": "user", "content": rest[0]}
+
+    @staticmethod
+    def rows(messages):
+        calls = []
+        for each in [*messages, {}]:
+            if each.get("type") == "function_call":
+                assert isinstance(json.loads(each["arguments"]), dict)
+                calls.append(each["call_id"])
+                continue
+            if each.get("type") == "reasoning":
+                continue
+            if calls:
+                yield "calls", calls
+                calls = []
+            if each.get("type") == "function_call_output":
+                yield "answers", [each["call_id"]]
+            elif each:
+                yield "say", []
 
 
-def gemini(name, args):
-    return {
-        "role": "model",
-        "parts": [{"functionCall": {"id": "c1", "name": name, "args": args}, "x": 1}],
-    }
+class Anthropic:
+    @staticmethod
+    def write(events):
+        last = None
+        for kind, *rest in events:
+            if kind == "calls":
+                blocks = [
+                    {"type": "tool_use", "id": i, "name": n, "input": object_or_text(a)}
+                    for i, n, a in rest[0]
+                ]
+                last = {"role": "assistant", "content": [{"type": "text", "text": "t"}, *blocks]}
+            elif kind == "answer":
+                block = {"type": "tool_result", "tool_use_id": rest[0], "content": rest[2]}
+                if _is_answer(last):
+                    last["content"].append(block)
+                    continue
+                last = {"role": "user", "content": [block]}
+            else:
+                block = {"type": "text", "text": rest[0]}
+                if _is_answer(last):
+                    last["content"].append(block)
+                    last = None
+                    continue
+                last = {"role": "user", "content": [block]}
+            yield last
+
+    @staticmethod
+    def rows(messages):
+        for each in messages:
+            calls, answers = [], []
+            for block in each["content"]:
+                if block["type"] == "tool_use":
+                    assert isinstance(block["input"], dict)
+                    calls.append(block["id"])
+                elif block["type"] == "tool_result":
+                    assert len(answers) == each["content"].index(block)
+                    answers.append(block["tool_use_id"])
+            assert not answers or each["role"] == "user"
+            if calls or answers:
+                yield ("calls", calls) if calls else ("answers", answers)
+            else:
+                yield "say", []
 
 
-def gemini_answer(name):
-    return {
-        "role": "user",
-        "parts": [{"functionResponse": {"id": "c1", "name": name, "response": {}}}],
-    }
+def _is_answer(message):
+    return message is not None and message["content"][0]["type"] == "tool_result"
 
 
-THREADS = {
-    "chat, arguments that are no JSON": (
-        [USER, said(chat("find", BROKEN)), told(), GO_ON],
-        [USER, said(chat("find", "{}")), told(), GO_ON],
-    ),
-    "chat, arguments that can be read": (
-        [USER, said(chat("find", READABLE)), told(), GO_ON],
-        [USER, said(chat("find", '{"q": "lamp", "n": 2}')), told(), GO_ON],
-    ),
-    "chat, JSON that is no object": (
-        [USER, said(chat("find", "[]")), told(), GO_ON],
-        [USER, said(chat("find", "{}")), told(), GO_ON],
-    ),
-    "chat, no name": (
-        [USER, said(chat("", '{"q": "a"}')), told(name="find"), GO_ON],
-        [USER, said(chat("find", '{"q": "a"}')), told(name="find"), GO_ON],
-    ),
-    "chat, no name anywhere": (
-        [USER, said(chat(None, '{"q": "a"}')), told(), GO_ON],
-        [USER, said(chat("unknown", '{"q": "a"}')), told(), GO_ON],
-    ),
-    "chat, a name that providers refuse": (
-        [USER, said(chat("functions.find:0", '{"q": "a"}')), told(name="functions.find:0"), GO_ON],
-        [USER, said(chat("find", '{"q": "a"}')), told(name="find"), GO_ON],
-    ),
-    "chat, a name of no tool that providers refuse": (
-        [USER, said(chat("my tool!", '{"q": "a"}')), told(name="my tool!"), GO_ON],
-        [USER, said(chat("my_tool_", '{"q": "a"}')), told(name="my_tool_"), GO_ON],
-    ),
-    "chat, nobody answered": (
-        [USER, said(chat("find", BROKEN)), GO_ON],
-        [USER, said(chat("find", "{}")), told(), GO_ON],
-    ),
-    "Responses": (
-        [USER, {"type": "function_call", "call_id": "c1", "name": "find", "arguments": BROKEN}, GO_ON],
-        [USER, {"type": "function_call", "call_id": "c1", "name": "find", "arguments": "{}"}, {"type": "function_call_output", "call_id": "c1", "output": "?"}, GO_ON],
-    ),
-    "Anthropic, text for an object": (
-        [USER, {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "find", "input": BROKEN}]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "?"}]}],
-        [USER, {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "find", "input": {}}]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "?"}]}],
-    ),
-    "Anthropic, nobody answered": (
-        [USER, {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "find", "input": '{"q": "a"}'}]}, GO_ON],
-        [USER, {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "find", "input": {"q": "a"}}]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "?", "is_error": True}, {"type": "text", "text": "And now?"}]}],
-    ),
-    "Bedrock": (
-        [{"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "", "input": {"q": "a"}}}]}, {"role": "user", "content": [{"text": "And now?"}]}],
-        [{"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "unknown", "input": {"q": "a"}}}]}, {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "?"}], "status": "error"}}, {"text": "And now?"}]}],
-    ),
-    "Gemini": (
-        [gemini("my tool!", {"q": "a"}), gemini_answer("my tool!")],
-        [gemini("my_tool_", {"q": "a"}), gemini_answer("my_tool_")],
-    ),
-    "Ollama": (
-        [{"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "find", "arguments": BROKEN}}]}, {"role": "tool", "content": "?"}],
-        [{"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "find", "arguments": "{}"}}]}, {"role": "tool", "content": "?"}],
-    ),
-}  # fmt: skip
+class Gemini:
+    @staticmethod
+    def write(events):
+        for kind, *rest in events:
+            if kind == "calls":
+                parts = [
+                    {"functionCall": {"id": i, "name": n, "args": object_or_text(a)}, "thought": 1}
+                    for i, n, a in rest[0]
+                ]
+                yield {"role": "model", "parts": parts}
+            elif kind == "answer":
+                inner = {"id": rest[0], "name": rest[1], "response": {"result": rest[2]}}
+                yield {"role": "function", "parts": [{"functionResponse": inner}]}
+            else:
+                yield {"role": "user", "parts": [{"text": rest[0]}]}
+
+    @staticmethod
+    def rows(messages):
+        for each in messages:
+            inner = [next(iter(part.values())) for part in each["parts"]]
+            # Without ids, the names in their order say what belongs together.
+            ids = [part.get("id") or part["name"] for part in inner if isinstance(part, dict)]
+            if each["role"] == "model":
+                assert all(isinstance(part["args"], dict) for part in inner)
+                yield "calls", ids
+            else:
+                yield ("answers", ids) if ids else ("say", [])
 
 
-def settled(thread):
-    """The thread, with nothing told of why an answer is not known."""
-    return json.loads(re.sub(r'"No answer is known[^"]*"', '"?"', json.dumps(thread)))
+class GeminiWithoutIds(Gemini):
+    @staticmethod
+    def write(events):
+        for message in Gemini.write(events):
+            for part in message["parts"]:
+                for inner in part.values():
+                    if isinstance(inner, dict):
+                        del inner["id"]
+            yield message
 
 
-@pytest.mark.parametrize(("thread", "wanted"), THREADS.values(), ids=THREADS)
-def test_a_poisoned_thread_can_go_on(thread, wanted):
-    before = deepcopy(thread)
-    done = MENDER.history(thread)
-    assert thread == before
-    assert (done.outcome, done.model_calls) == ("repaired", 0)
-    assert settled(done.value) == wanted
-    again = MENDER.history(done.value)
-    assert (again.outcome, again.value is done.value) == ("valid", True)
-    assert [call.outcome for call in done.calls] == ["repaired"]
-    assert done.changes
+class LangChain:
+    @staticmethod
+    def write(events):
+        for kind, *rest in events:
+            if kind == "calls":
+                good, bad = [], []
+                for i, n, a in rest[0]:
+                    args = object_or_text(a)
+                    one = {"name": n, "id": i, "args": args, "type": "tool_call"}
+                    if isinstance(args, dict):
+                        good.append(one)
+                    else:
+                        bad.append({**one, "args": a, "error": "", "type": "invalid_tool_call"})
+                yield AIMessage("", tool_calls=good, invalid_tool_calls=bad)
+            elif kind == "answer":
+                yield ToolMessage(rest[2], tool_call_id=rest[0])
+            else:
+                yield HumanMessage([{"type": "text", "text": rest[0]}])
+
+    @staticmethod
+    def rows(messages):
+        for each in messages:
+            if isinstance(each, ToolMessage):
+                yield "answers", [each.tool_call_id]
+            elif isinstance(each, AIMessage):
+                assert not each.invalid_tool_calls
+                yield "calls", [call["id"] for call in each.tool_calls]
+            else:
+                yield "say", []
 
 
-@pytest.mark.parametrize(
-    "thread",
-    [
-        [],
-        [USER],
-        [USER, said(chat("find", '{"q": 5, "when": "now"}')), told()],
-        [USER, said(chat("gone", "{}")), told(), GO_ON],
-        [USER, {"role": "assistant", "content": "Good day."}],
-        [USER, said(chat("find", '{"q": "a"}'))],
-    ],
+FORMS = [Chat, Responses, Anthropic, Gemini, GeminiWithoutIds, LangChain]
+BY_ID = [each for each in FORMS if each is not GeminiWithoutIds]
+
+
+def check(form, messages):
+    """Assert that a strict provider takes the thread."""
+    waiting, seen = [], set()
+    for kind, ids in form.rows(messages):
+        if kind == "answers":
+            assert ids == waiting[: len(ids)] != []
+            del waiting[: len(ids)]
+            continue
+        assert waiting == []
+        if form not in (Gemini, GeminiWithoutIds):
+            assert "" not in ids
+        if form is not GeminiWithoutIds:
+            real = [each for each in ids if form is not Gemini or each not in ("look", "find")]
+            assert not seen & {*real}
+            assert len({*real}) == len(real)
+            seen |= {*real}
+        waiting = [*ids]
+    assert waiting == []
+
+
+def plain(messages):
+    return [each if isinstance(each, dict) else each.model_dump() for each in messages]
+
+
+ids = st.sampled_from(["", "a", "a_2", "b"])
+names = st.sampled_from(["look", "find"])
+texts = st.text(max_size=5) | st.sampled_from(["\ud83d", "\ude00x", "é\udfff"])
+arguments = st.sampled_from([ARGS, ARGS, "{}", "", '{"query": "a', "[1]", '"x"'])
+events = st.one_of(
+    st.tuples(st.just("calls"), st.lists(st.tuples(ids, names, arguments), min_size=1, max_size=3)),
+    st.tuples(st.just("answer"), ids, names, texts),
+    st.tuples(st.just("say"), texts),
 )
-def test_what_was_well_formed_stays_as_it_was_written(thread):
-    done = MENDER.history(thread)
-    assert (done.outcome, done.value is thread, done.calls) == ("valid", True, ())
 
 
-def test_only_the_poisoned_call_of_several_changes():
-    good = {**chat("find", '{"q": 1}'), "id": "c2"}
-    done = MENDER.history([said(good, chat("find", BROKEN)), told("c2"), told("c1"), GO_ON])
-    assert done.value[0]["tool_calls"][0] is good
-    assert done.value[0]["tool_calls"][1]["function"]["arguments"] == "{}"
-    assert [call.id for call in done.calls] == ["c1"]
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=80, deadline=None)
+@given(st.lists(events, max_size=8))
+def test_any_thread_becomes_valid_once_and_for_all(form, thread):
+    messages = list(form.write(thread))
+    before = copy.deepcopy(messages)
+    found = MENDER.history(messages)
+    assert messages == before
+    check(form, found.value)
+    json.dumps(plain(found.value), ensure_ascii=False, default=str).encode()
+    assert found.outcome == ("repaired" if found.changes else "valid")
+    assert (found.value == messages) == (found.changes == ())
+    assert all(each.reason for each in found.changes)
+    again = MENDER.history(found.value)
+    assert (again.value, again.outcome) == (found.value, "valid")
+    assert len(found.calls) == sum(len(each[1]) for each in thread if each[0] == "calls")
+    if form is LangChain:
+        assert found.value == valid_thread(messages)
 
 
-def test_an_answer_that_is_missing_comes_after_the_ones_that_are_there():
-    good = {**chat("find", '{"q": "a"}'), "id": "c2"}
-    done = MENDER.history([said(good, chat("find", BROKEN)), told("c2"), GO_ON])
-    assert [each.get("tool_call_id") for each in done.value] == [None, "c2", "c1", None]
+HEALTHY = [
+    ("say", "hi"),
+    ("calls", [("a", "look", ARGS), ("b", "find", "{}")]),
+    ("answer", "a", "look", "one"),
+    ("answer", "b", "find", "two"),
+    ("say", "thanks"),
+]
 
 
-def test_the_last_message_waits_for_its_answers():
-    done = MENDER.history([USER, said(chat("find", BROKEN))])
-    assert len(done.value) == 2
+@pytest.mark.parametrize("form", BY_ID)
+def test_a_valid_thread_keeps_its_messages(form):
+    thread = MENDER.history(list(form.write(HEALTHY))).value
+    found = MENDER.history(thread)
+    assert found.outcome == "valid"
+    assert all(a is b for a, b in zip(found.value, thread, strict=True))
 
 
-# --- LangChain ------------------------------------------------------------------------------------
-
-RAW = {"id": "u", "type": "function", "function": {"name": "find", "arguments": BROKEN}}
-INVALID = {
-    "name": "find",
-    "args": BROKEN,
-    "id": "u",
-    "error": "no JSON",
-    "type": "invalid_tool_call",
+CORRUPT = {
+    "lost": ([*HEALTHY[:3], HEALTHY[4]], ["the call has no answer"]),
+    "orphan": ([("answer", "z", "look", "x"), *HEALTHY], ["it answers no open call"]),
+    "twice": ([*HEALTHY[:4], HEALTHY[2]], ["it answers no open call"]),
+    "same id": ([*HEALTHY, *HEALTHY[1:]], ["another call has this id"] * 2),
+    "half": ([*HEALTHY, ("say", "\ud83d")], ["half a character was replaced"]),
+    "malformed": (
+        [("calls", [("a", "look", '{"query": "a')]), HEALTHY[2]],
+        ["the arguments are not an object"],
+    ),
+    "late": (
+        [*HEALTHY[:3], HEALTHY[4], HEALTHY[3]],
+        ["an answer must stand directly behind its call"],
+    ),
 }
 
 
-def check_langchain(thread):
-    """What any provider asks for."""
-    calls = [call for each in thread if each.type == "ai" for call in each.tool_calls]
-    assert all(re.fullmatch(r"[\w-]{1,64}", call["name"]) for call in calls)
-    assert not any(each.invalid_tool_calls for each in thread if each.type == "ai")
-    told_ids = [each.tool_call_id for each in thread if each.type == "tool"]
-    assert sorted(told_ids) == sorted(call["id"] for call in calls)
-    for each in thread:
-        for raw in each.additional_kwargs.get("tool_calls", ()):
-            assert isinstance(json.loads(raw["function"]["arguments"]), dict)
+@pytest.mark.parametrize("form", BY_ID)
+@pytest.mark.parametrize("what", CORRUPT)
+def test_each_change_has_its_reason(form, what):
+    thread, reasons = CORRUPT[what]
+    found = MENDER.history(list(form.write(thread)))
+    assert [each.reason for each in found.changes] == reasons
+    assert found.outcome == "repaired"
 
 
-def test_a_call_that_langchain_could_not_parse_and_nobody_answered():
-    broken = AIMessage(
-        "",
-        invalid_tool_calls=[INVALID],
-        additional_kwargs={"tool_calls": [RAW], "refusal": None},
-        id="m",
-    )
-    thread = [HumanMessage("a"), broken, HumanMessage("b")]
-    done = MENDER.history(thread)
-    check_langchain(done.value)
-    assert [each.type for each in done.value] == ["human", "ai", "tool", "human"]
-    assert done.value[1].additional_kwargs["tool_calls"][0]["function"] == {
-        "name": "find",
-        "arguments": "{}",
-    }
-    assert (done.value[1].id, "refusal" in done.value[1].additional_kwargs) == ("m", True)
-    assert done.value[2].status == "error"
-    assert broken.invalid_tool_calls == [INVALID]
-    assert MENDER.history(done.value).value is done.value
+def test_a_lost_answer_says_that_nobody_knows():
+    for form in FORMS:
+        found = MENDER.history(list(form.write(HEALTHY[:3])))
+        assert "Nobody knows" in json.dumps(plain(found.value), default=str)
 
 
-def test_the_raw_broken_copy_goes_where_langchain_knows_no_such_call():
-    broken = AIMessage("I will look.", additional_kwargs={"tool_calls": [RAW]})
-    done = MENDER.history([broken, HumanMessage("b")])
-    check_langchain(done.value)
-    assert done.value[0].content == "I will look."
-    unknown = broken.model_copy(update={"invalid_tool_calls": [], "tool_calls": []})
-    (alone,) = MENDER.history([unknown]).value
-    assert (alone.additional_kwargs, alone.tool_calls) == ({}, [])
-
-
-def test_a_raw_copy_that_is_broken_says_what_the_call_says():
-    call = {"name": "find", "args": {"q": "la"}, "id": "u"}
-    broken = AIMessage("", tool_calls=[call], additional_kwargs={"tool_calls": [RAW]})
-    done = MENDER.history([broken, ToolMessage("?", tool_call_id="u")])
-    (raw,) = done.value[0].additional_kwargs["tool_calls"]
-    assert json.loads(raw["function"]["arguments"]) == {"q": "la"}
-
-
-def test_a_nameless_call_of_langchain_is_named_as_its_answer_is():
-    broken = AIMessage("", tool_calls=[{"name": "", "args": {"q": "a"}, "id": "u"}])
-    done = MENDER.history([broken, ToolMessage("?", tool_call_id="u", name="find")])
-    check_langchain(done.value)
-    assert done.value[0].tool_calls[0]["name"] == "find"
-
-
-def test_a_healthy_thread_of_langchain_is_the_very_same():
-    call = {"name": "find", "args": {"q": 5}, "id": "u"}
-    whole = {"id": "u", "type": "function", "function": {"name": "find", "arguments": '{"q": 5}'}}
-    thread = [
-        AIMessage("", tool_calls=[call], additional_kwargs={"tool_calls": [whole]}),
-        ToolMessage("?", tool_call_id="u"),
+@pytest.mark.parametrize("form", [Chat, Responses, Anthropic, Gemini])
+def test_a_message_of_any_form_is_repaired(form):
+    calls = ("calls", [("a", "Look", '{"Query": "x"}'), ("b", "look", "{'query': 5}")])
+    (*_, message), items = [*form.write([calls])], [*form.write([calls])]
+    found = MENDER.message({"output": items} if form is Responses else message)
+    assert [(each.name, each.args, each.id) for each in found.ready] == [
+        ("look", {"query": "x"}, "a"),
+        ("look", {"query": "5"}, "b"),
     ]
-    assert MENDER.history(thread).value is thread
+
+
+def test_a_thread_without_langchain_loads_none():
+    code = (
+        "import sys; from selfcorrect import Mender;"
+        " Mender([{'name': 'f', 'parameters': {}}]).history([{'role': 'user', 'content': 'x'}]);"
+        "print([n for n in sys.modules if n.startswith('lang')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("what", "message", "beside"), table("history.txt", "withheld"))
+def test_what_a_provider_withholds_is_no_call(what, message, beside):
+    found = MENDER.message({"role": "assistant", **message}, **beside)
+    assert (found.ready, found.reason) == ((), "no_call")
+    free = {k: v for k, v in message.items() if k not in ("refusal", "stop_reason", "finishReason")}
+    if what != "a refusal among items":
+        assert MENDER.message({"role": "assistant", **free}).ready
+
+
+def test_an_agent_makes_no_call_that_a_provider_withholds():
+    ran = []
+
+    def look(query: str) -> str:
+        """Look."""
+        ran.append(query)
+        return "found"
+
+    text = '<tool_call>{"name": "look", "arguments": {"query": "x"}}</tool_call>'
+    calls = [{"name": "look", "args": {"query": "x"}, "id": "a", "type": "tool_call"}]
+    refusal = [{"type": "refusal", "refusal": "I cannot"}]
+    turns = [
+        AIMessage(written, tool_calls=made, **ends)
+        for written, made in ((text, []), ("", calls))
+        for ends in (
+            {"response_metadata": {"finish_reason": "content_filter"}},
+            {"response_metadata": {"finish_reason": "SAFETY"}},
+            {"response_metadata": {"finish_reason": "refusal"}},
+            {"additional_kwargs": {"refusal": "I cannot"}},
+        )
+    ]
+    for turn in [*turns, AIMessage(refusal, tool_calls=calls)]:
+        model = ScriptedModel([turn, "done"])
+        agent = create_agent(model, [look], middleware=[SelfCorrection()])
+        assert "found" not in str(agent.invoke({"messages": "hi"}))
+    assert ran == []

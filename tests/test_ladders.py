@@ -1,86 +1,83 @@
-"""`[ladders]`: what is tried for a category or kind; and what a stated constraint says."""
+"""What a ladder lists first is tried first, only for its own fault, and is named if it looked."""
 
 import pytest
-from asked import decide, read_error, read_report
+from kit import DATE, INTEGER, Tool, run, table, with_rules
 
-from selfcorrect import ErrorRule, StrategyMap
-from selfcorrect.errors import MapError
-from selfcorrect.model import Call, Category, ErrorKind, Finding
-
-K, C = ErrorKind, Category
+from selfcorrect import ErrorRule
 
 
-def ladder(strategies, finding):
-    return strategies.decide(finding).ladder
+def rule(name, repair, match=None, words=None):
+    options = {"correct-enum": {"synonyms": words}} if words else {}
+    return ErrorRule(
+        id=name, error="InvalidArgs", match=match, kind="validation", repair=repair, options=options
+    )
 
 
-def test_one_line_swaps_the_repair_of_a_category_in_the_maps_below():
-    own = StrategyMap(extends="default", ladders={"missing_param": ["ask-human"]})
-    missing = Finding("x", code="MISSING_FIELD")
-    assert ladder(StrategyMap.load("default"), missing)[0] == "rename-argument"
-    assert ladder(own, missing) == ("ask-human",)
-    assert ladder(own, Finding("x", code="ThrottlingException")) == ("wait", "give-up")
+def walk(schema, args, *rules):
+    """Run one call; return the arguments that ran, who changed what, and every answer."""
+    tool = Tool(schema=schema)
+    out = run(tool, args, strategies=with_rules(*rules))
+    changes = [each for event in out["trail"] for each in event.get("changes", ())]
+    tried = [each for event in out["trail"] for each in event.get("tried", ())]
+    made = [(each["strategy"], each["rule"].split("/")[1], each["path"]) for each in changes]
+    return tool.ran, made, tried, out
 
 
-def test_a_rule_has_its_own_ladder_or_that_of_its_category_or_kind_in_its_own_map():
-    rules = [
-        ErrorRule(id="own", match="own", category="enum", repair="give-up"),
-        ErrorRule(id="nothing", match="nothing", category="enum", repair=[]),
-        ErrorRule(id="category", match="category", category="enum", kind="conflict"),
-        ErrorRule(id="kind", match="kind", category="range", kind="conflict"),
+TIES = table("ladders.txt", "ties")
+
+
+@pytest.mark.parametrize(("schema", "written", "ladder", "want", "strategy"), TIES)
+def test_the_order_of_a_ladder_decides_between_equal_ways(schema, written, ladder, want, strategy):
+    ran, made, tried, _ = walk({"q": schema}, {"q": written}, rule("own", ladder))
+    assert ran == [{"q": want}]
+    assert made == [(strategy, "own", "/args/q")]
+    assert [each["strategy"] for each in tried] == [strategy]
+
+
+IDLE = table("ladders.txt", "idle")
+
+
+@pytest.mark.parametrize(("schema", "written", "ladder", "looked"), IDLE)
+def test_a_strategy_that_did_not_look_is_named_nowhere(schema, written, ladder, looked):
+    ran, made, tried, out = walk({"q": schema}, {"q": written}, rule("own", [*ladder, "ask-human"]))
+    assert (ran, made) == ([], [])
+    failure, question = out["failure"], out["failure"]["question"]
+    names = [each["strategy"] for each in tried if each["outcome"] == "gave_up"]
+    assert set(names) < set(ladder)
+    assert looked is None or names == looked
+    for told in (failure["tried"], question["tried"]):
+        assert [each["strategy"] for each in told if each["strategy"] in ladder] == names
+
+
+def test_a_reason_belongs_to_the_strategy_that_gave_it():
+    schema, args = {"q": INTEGER, "day": DATE}, {"q": "lots", "day": "03/04/2026"}
+    ladder = ["convert-type", "format-date", "correct-enum"]
+    _, _, tried, _ = walk(schema, args, rule("own", ladder))
+    assert [(each["strategy"], each["path"], each["reason"]) for each in tried] == [
+        ("convert-type", "/args/q", '"lots" has no form that fits'),
+        ("format-date", "/args/day", '"03/04/2026" is 3 April 2026 or 4 March 2026'),
     ]
-    said = {"enum": ["correct-enum"], "conflict": ["ask-human"]}
-    made = StrategyMap(rules, ladders=said)
-    assert [made.ladder(f"own/{rule.id}") for rule in rules] == [
-        *(("give-up",), (), ("correct-enum",), ("ask-human",)),
-    ]
-    below = StrategyMap(rules, extends="default")  # whose ladders are for its own rules
-    assert [below.ladder(f"own/{rule.id}") for rule in rules] == [("give-up",), (), (), ()]
 
 
-def test_as_diagnosed_is_what_the_error_turns_out_to_be():
-    rule = ErrorRule(id="any", tool="book", repair="as-diagnosed")
-    made = StrategyMap([rule], ladders={"enum": ["correct-enum"], "timeout": ["wait"]})
-    for finding, tried in (
-        (Finding("x", kind=K.TIMEOUT), ("wait",)),
-        (Finding("x", kind=K.VALIDATION, category=C.ENUM), ("correct-enum",)),
-        (Finding("x", kind=K.AUTH), ()),
-    ):
-        assert made.decide(finding, "book").ladder == tried
+TWO = table("ladders.txt", "two")  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("ladders", "told"),
-    [
-        (
-            {"enum": ["ask-humn"]},
-            "'ladders.enum': there is no repair strategy named 'ask-humn'",
-        ),
-        ({"enm": ["ask-human"]}, "key 'ladders.enm': a ladder is for a category or a kind"),
-    ],
-)
-def test_what_ladders_may_not_say(ladders, told):
-    with pytest.raises(MapError) as wrong:
-        StrategyMap([ErrorRule(id="x", category="enum")], ladders=ladders)
-    assert told in str(wrong.value)
+@pytest.mark.parametrize(("schema", "written", "first", "second", "want", "rules"), TWO)
+def test_a_ladder_is_tried_only_for_its_own_fault(schema, written, first, second, want, rules):
+    ran, made, _, _ = walk(
+        {"q": schema, "quantity": schema},
+        {"q": written, "quantity": written},
+        rule("own", first[0], "`q`", first[1]),
+        rule("other", second[0], "`quantity`", second[1]),
+    )
+    assert ran == ([] if want is None else [dict(zip(("q", "quantity"), want, strict=True))])
+    places = {"own": "/args/q", "other": "/args/quantity"}
+    assert [(owner, path) for _, owner, path in made] == [(each, places[each]) for each in rules]
 
 
-def read(error, arguments):
-    if isinstance(error, str):
-        (found,) = read_report(error, arguments=arguments)
-    else:
-        (found,) = read_error(error, Call("f", arguments), None)
-    return decide(found, StrategyMap.load("default"), None, arguments)
-
-
-def test_a_stated_constraint_is_kept_and_its_category_acted_on_where_it_is_likely():
-    text = "cabin shall be one of: 'economy', 'business'"
-    found = read(text, {"cabin": "coach"})
-    assert (found.category, found.params) == (C.ENUM, ("cabin",))
-    assert found.constraint == {"enum": ["economy", "business"]}
-    assert found.confidence >= 0.7
-
-
-def test_the_words_of_a_class_say_what_no_rule_knows():
-    limited = type("RateLimited", (Exception,), {"__module__": "shop.errors"})
-    assert read(limited("at most 5 calls"), {"n": 9}).kind is K.RATE_LIMIT
+def test_what_a_renamed_key_holds_is_read_in_the_same_round():
+    _, made, _, out = walk(
+        {"q": INTEGER, "departure_date": DATE}, {"q": "5", "departureDate": "Oct 26, 2026"}
+    )
+    assert [strategy for strategy, _, _ in made][-2:] == ["rename-argument", "format-date"]
+    assert out["result"] == "ok"

@@ -1,425 +1,450 @@
-"""The loop: bounds, honesty and sameness, for every map and every stream of errors."""
-
-from __future__ import annotations
+"""The loop as a whole: what runs, what is repaired, and how each run ends."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from threading import Event
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from kit import DATE, INTEGER, TEXT, Answered, Tool, nodes, run, table, with_rules
+from langchain_core.messages import AIMessage
 
 from selfcorrect import (
-    ABSENT,
     Ask,
     Change,
     Changed,
-    Diagnosis,
+    CorrectionFailed,
     ErrorRule,
     Escalate,
     GiveUp,
+    NotDone,
+    Outcome,
     Result,
     Retry,
     Safety,
-    StrategyMap,
+    Severity,
     Terminal,
+    ToolErrorPolicy,
     ToolSpec,
     Wait,
-    build_graph,
 )
-from selfcorrect.limits import Limits
-from selfcorrect.loop.graph import compile_loop
-from selfcorrect.loop.loop import Loop
-from selfcorrect.loop.options import Options
-from selfcorrect.loop.setup import assemble
-from selfcorrect.loop.walk import awalk, walk
-from selfcorrect.report import REASONS
-from selfcorrect.testing import VirtualTime
+from selfcorrect.errors import ToolErrorTerminal, ToolExecutionError
+from selfcorrect.ledger import MemoryLedger
+from selfcorrect.testing import ScriptedModel, VirtualTime, aplay, play
 
-SCHEMA = {
-    "name": "act",
-    "description": "Acts.",
-    "parameters": {
-        "type": "object",
-        "properties": {
-            "a": {"type": "integer"},
-            "b": {"type": "string", "enum": ["x", "y"]},
-            "c": {"type": "number", "maximum": 9},
-        },
-        "required": ["a"],
-    },
-}
-
-ERRORS: dict[str, Callable[[], BaseException]] = {
-    "reset": lambda: ConnectionResetError("connection reset by peer"),
-    "timeout": lambda: TimeoutError("timed out"),
-    "value": lambda: ValueError("b: not good"),
-    "lookup": lambda: LookupError("no such thing"),
-    "denied": lambda: PermissionError("denied"),
-    "bug": lambda: AssertionError("boom"),
-}
-
-
-def spoil(call: Any, diagnosis: Diagnosis, context: Any) -> Any:
-    before = call.args.get("a", ABSENT)
-    return Changed(Change("/args/a", before, "still wrong", Safety.EXACT, "spoil"))
-
-
-def grow(call: Any, diagnosis: Diagnosis, context: Any) -> Any:
-    before = call.args.get("a", ABSENT)
-    after = before + 1 if isinstance(before, int) else 0
-    return Changed(Change("/args/a", before, after, Safety.INFERRED, "grow"))
-
-
-def lossy(call: Any, diagnosis: Diagnosis, context: Any) -> Any:
-    return Changed(Change("/args/a", call.args.get("a", ABSENT), 5, Safety.LOSSY, "lossy"))
-
-
-def explode(call: Any, diagnosis: Diagnosis, context: Any) -> Any:
-    raise RuntimeError("a strategy with a bug")
-
-
-def nonsense(call: Any, diagnosis: Diagnosis, context: Any) -> Any:
-    return {"not": "a repair"}
-
-
-STRATEGIES: dict[str, Any] = {
-    "spoil": spoil,
-    "grow": grow,
-    "lossy": lossy,
-    "explode": explode,
-    "nonsense": nonsense,
-    "pass-on": lambda call, diagnosis, context: GiveUp("no"),
-    "wait-little": lambda call, diagnosis, context: Wait(0.5),
-    "wait-long": lambda call, diagnosis, context: Wait(10_000),
-    "again": lambda call, diagnosis, context: Retry(5),
-    "answer": lambda call, diagnosis, context: Result({"answered": True}),
-    "stop-here": lambda call, diagnosis, context: Terminal("no more"),
-    "shout": lambda call, diagnosis, context: Escalate("help"),
-    "wonder": lambda call, diagnosis, context: Ask("which?", (1, 2)),
-}
-
-CONDITIONS: list[dict[str, Any]] = [
-    {"error": "InvalidArgs"},
-    {"error": "UnknownTool"},
-    {"error": "MalformedCall"},
-    {"error": "ConnectionError", "kind": "transient"},
-    {"error": "TimeoutError", "kind": "timeout"},
-    {"error": "ValueError", "kind": "validation"},
-    {"error": "LookupError", "kind": "not_found"},
-    {"match": "(?i)b(?P<hint>o+)m", "kind": "internal"},
-    {"match": "."},
+REPAIRED = [
+    "plan",
+    "execute",
+    "diagnose",
+    "select_strategy",
+    "repair",
+    "validate",
+    "retry",
+    "execute",
 ]
 
 
-@st.composite
-def rules(draw: st.DrawFn) -> list[ErrorRule]:
-    conditions = draw(st.lists(st.sampled_from(CONDITIONS), max_size=6))
-    ladders = st.lists(st.sampled_from(sorted(STRATEGIES)), min_size=1, max_size=4, unique=True)
-    return [
-        ErrorRule(
-            id=f"r{index}",
-            repair=draw(ladders),
-            retryable=draw(st.sampled_from([None, True, False])),
-            allow=draw(st.sampled_from([[], ["lossy"]])),
-            **condition,
-        )
-        for index, condition in enumerate(conditions)
-    ]
+def test_a_healthy_call_takes_two_nodes():
+    tool = Tool()
+    out = run(tool, {"q": 1})
+    assert out["result"] == "ok"
+    assert nodes(out) == ["plan", "execute"]
 
 
-CALLS = st.one_of(
-    st.fixed_dictionaries(
-        {"name": st.sampled_from(["act", "atc", "other"])},
-        optional={
-            "args": st.dictionaries(
-                st.sampled_from(["a", "b", "c", "d"]),
-                st.sampled_from([1, "1", "x", "z", 99, None, [1]]),
-            )
-        },
-    ).map(lambda call: {"call": call}),
-    st.sampled_from([{"raw": "act(a=1"}, {"raw": '{"name": "act", "args": {"a": 1}}'}]),
-)
+def test_a_repaired_call_takes_every_node_once():
+    tool = Tool(schema={"day": DATE})
+    out = run(tool, {"day": "Oct 26, 2026"})
+    assert tool.ran == [{"day": "2026-10-26"}]
+    assert nodes(out) == REPAIRED
+    change = out["trail"][4]["changes"][0]
+    assert (change["strategy"], change["safety"]) == ("format-date", "inferred")
+    assert (change["before"], change["after"]) == ("Oct 26, 2026", "2026-10-26")
 
 
-def flaky(stream: list[str | None]) -> Callable[..., Any]:
-    errors: Iterator[str | None] = iter(stream)
-
-    def act(**args: Any) -> Any:
-        name = next(errors, None)
-        if name is not None:
-            error = ERRORS[name]()
-            raise error
-        return {"done": args}
-
-    return act
+# Which values and names are repaired, and which are not, stands in `data/values.txt` and the like.
+REPAIRS = table("loop.txt", "repairs")
 
 
-def loop_of(
-    stream: list[str | None],
-    effect: Any,
-    map_: StrategyMap,
-    limits: Mapping[str, Any] | None = None,
-) -> Loop:
-    tool = ToolSpec.from_schema(SCHEMA, call=flaky(stream), effect=effect)
-    return assemble([tool], Options(strategies=map_, limits=limits, time=VirtualTime()))
+@pytest.mark.parametrize(("schema", "args", "want"), REPAIRS)
+def test_rules_repair_without_a_model(schema, args, want):
+    tool = Tool(schema=schema)
+    run(tool, args)
+    assert tool.ran == [want]
 
 
-def plain_map(*chosen: ErrorRule) -> StrategyMap:
-    return StrategyMap(rules=list(chosen), extends=[], use=STRATEGIES)
+REFUSED = table("loop.txt", "refused")
 
 
-STREAMS = st.lists(st.sampled_from([None, *ERRORS]), max_size=14)
-EFFECTS = st.sampled_from(["read_only", "idempotent", "mutating", "destructive"])
+@pytest.mark.parametrize(("schema", "args"), REFUSED)
+@pytest.mark.parametrize("effect", ["mutating", None])
+def test_what_has_no_one_reading_never_runs_on_a_tool_that_acts(schema, args, effect):
+    tool = Tool(schema=schema, effect=effect)
+    out = run(tool, args)
+    assert tool.ran == []
+    assert out["failure"]["reason"] in ("needs_person", "no_strategy")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(rules(), STREAMS, EFFECTS, CALLS)
-def test_every_run_ends_within_its_bounds(
-    chosen: list[ErrorRule], stream: list[str | None], effect: str, given_: dict[str, Any]
-) -> None:
-    limits = Limits()
-    out = walk(loop_of(stream, effect, plain_map(*chosen)), given_)
-    assert ("result" in out) != ("failure" in out)
-    executions = [
-        event for event in out["trail"] if event["node"] == "execute" and "attempt" in event
-    ]
-    assert len(executions) <= limits.ceiling
-    assert out["trail"][-1]["next"] == "__end__"
-    waits = sum(event.get("wait", 0) for event in out["trail"] if event["node"] == "retry")
-    assert limits.seconds is not None
-    assert waits <= limits.seconds
-    if failure := out.get("failure"):
-        assert failure["reason"] in REASONS
-        assert failure["detail"]
+@pytest.mark.parametrize("effect", ["read_only", "idempotent"])
+@pytest.mark.parametrize("error", [Answered(503), ConnectionResetError("x"), TimeoutError("x")])
+def test_a_passing_fault_is_retried_where_a_second_call_does_no_harm(effect, error):
+    tool, time = Tool(error, error, effect=effect), VirtualTime()
+    assert run(tool, time=time)["result"] == "ok"
+    assert len(tool.ran) == 3
+    assert len(time.slept) == 2
+    assert all(seconds > 0 for seconds in time.slept)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(rules(), STREAMS, EFFECTS, CALLS)
-def test_graph_and_walker_give_the_same_trail(
-    chosen: list[ErrorRule], stream: list[str | None], effect: str, given_: dict[str, Any]
-) -> None:
-    map_ = plain_map(*chosen)
-    walked = walk(loop_of(stream, effect, map_), given_)
-    ran = compile_loop(loop_of(stream, effect, map_)).invoke(given_, {"recursion_limit": 10_000})
-    assert ran == walked
+@pytest.mark.parametrize("effect", ["mutating", "destructive", None])
+@pytest.mark.parametrize("error", [Answered(503), ConnectionResetError("x"), TimeoutError("x")])
+def test_a_lost_call_of_a_tool_that_acts_never_runs_again(effect, error):
+    tool = Tool(error, effect=effect)
+    failure = run(tool)["failure"]
+    assert len(tool.ran) == 1
+    assert failure["reason"] == "unknown_outcome"
+    assert failure["attempts"][0]["outcome"] == Outcome.LOST
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(rules(), STREAMS, EFFECTS, CALLS, st.integers(3, 25))
-def test_the_report_comes_before_the_recursion_limit(
-    chosen: list[ErrorRule],
-    stream: list[str | None],
-    effect: str,
-    given_: dict[str, Any],
-    limit: int,
-) -> None:
-    graph = compile_loop(loop_of(stream, effect, plain_map(*chosen)))
-    out = graph.invoke(given_, {"recursion_limit": limit})
-    assert ("result" in out) != ("failure" in out)
+def test_a_refusal_of_a_tool_that_acts_ends_with_the_repaired_call_as_a_proposal():
+    error = ValueError("Invalid date format for 'q'")
+    tool = Tool(error, effect="mutating", schema={"q": TEXT})
+    failure = run(tool, {"q": "Oct 26, 2026"})["failure"]
+    assert len(tool.ran) == 1
+    assert failure["reason"] == "refused"
+    assert failure["proposal"] == {"name": "t", "args": {"q": "2026-10-26"}}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(rules(), STREAMS, st.sampled_from(["mutating", "destructive"]))
-def test_what_may_have_happened_is_not_done_twice(
-    chosen: list[ErrorRule], stream: list[str | None], effect: str
-) -> None:
-    out = walk(
-        loop_of(stream, effect, plain_map(*chosen)), {"call": {"name": "act", "args": {"a": 1}}}
+@pytest.mark.parametrize("more", [{"atomic": True}, {}])
+def test_what_was_not_done_is_repaired_and_repeated(more):
+    text = "Invalid date format for 'q'"
+    error = ValueError(text) if more else NotDone(text)
+    tool = Tool(error, effect="mutating", schema={"q": TEXT}, **more)
+    assert run(tool, {"q": "Oct 26, 2026"})["result"] == "ok"
+    assert [each["q"] for each in tool.ran] == ["Oct 26, 2026", "2026-10-26"]
+
+
+@pytest.mark.parametrize(("effect", "last"), [("read_only", "business"), (None, "Business")])
+def test_an_error_names_a_value_for_tools_that_read_only(effect, last):
+    tool = Tool(
+        NotDone("Value for 'q' must be one of ['economy', 'business']"),
+        effect=effect,
+        schema={"q": TEXT},
     )
-    executed = [
-        event for event in out["trail"] if event["node"] == "execute" and "attempt" in event
-    ]
-    open_outcomes = {"reset", "timeout", "bug"}
-    for index, _ in enumerate(executed[:-1]):
-        assert stream[index] not in open_outcomes
+    run(tool, {"q": "Business"})
+    assert tool.ran[-1]["q"] == last
 
 
-def test_async_and_sync_give_the_same_trail() -> None:
-    map_ = plain_map(ErrorRule(id="wait", error="ConnectionError", repair=["wait-little"]))
-    given_ = {"call": {"name": "act", "args": {"a": 1}}}
-    loop = loop_of(["reset", None], "read_only", map_)
-    sync = walk(loop, given_)
-    other = loop_of(["reset", None], "read_only", map_)
-    assert asyncio.run(awalk(other, given_)) == sync
-    third = loop_of(["reset", None], "read_only", map_)
-    assert asyncio.run(compile_loop(third).ainvoke(given_)) == sync
+def test_a_wait_that_the_service_asks_for_is_a_floor():
+    tool, time = Tool(Answered(503, retry_after=7)), VirtualTime()
+    run(tool, time=time)
+    assert time.slept == [pytest.approx(7)]
 
 
-def test_an_async_tool_in_a_sync_run_is_a_clear_error() -> None:
-    async def act(a: int) -> int:
-        """Act."""
-        return a
+@pytest.mark.parametrize(("base", "cap"), [(0.2, 30.0), (1.0, 3.0), (0.1, 0.1)])
+def test_waits_double_from_a_base_to_a_cap_and_repeat_in_another_play(base, cap):
+    def waits(call):
+        tool, time = Tool(*[Answered(503)] * 5), VirtualTime()
+        options = {"wait": {"base": base, "cap": cap}}
+        rule = {"id": "busy", "status": 503, "repair": ["wait"], "options": options}
+        strategies = with_rules({**rule, "kind": "transient", "priority": "critical"})
+        run(tool, {"q": call}, time=time, strategies=strategies, limits={"attempts": 6})
+        return time.slept
 
-    graph = build_graph([act])
-    with pytest.raises(Exception, match="ainvoke"):
-        graph.invoke({"call": {"name": "act", "args": {"a": 1}}})
-    assert asyncio.run(graph.ainvoke({"call": {"name": "act", "args": {"a": 1}}}))["result"] == 1
-
-
-def test_an_async_strategy_in_a_sync_run_may_not_wait() -> None:
-    async def slow(call: Any, diagnosis: Any, context: Any) -> Any:
-        await asyncio.sleep(0)
-        return GiveUp("late")
-
-    map_ = StrategyMap(
-        rules=[ErrorRule(id="r", error="InvalidArgs", repair=["slow"])],
-        extends=[],
-        use={"slow": slow},
-    )
-    graph = compile_loop(loop_of([], "read_only", map_))
-    with pytest.raises(Exception, match="ainvoke"):
-        graph.invoke({"call": {"name": "act", "args": {}}})
-    assert asyncio.run(graph.ainvoke({"call": {"name": "act", "args": {}}}))["failure"]
+    found = waits(1)
+    assert all(0 < each <= min(cap, base * 2**at) for at, each in enumerate(found))
+    assert (len(found), waits(1) == found, waits(2) == found) == (5, True, False)
 
 
-@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, GeneratorExit])
-def test_what_is_not_an_exception_passes_through(raised: type[BaseException]) -> None:
-    def act(a: int) -> int:
-        """Act."""
-        raise raised("out")
+@pytest.mark.parametrize("effect", ["read_only", "mutating"])
+@pytest.mark.parametrize("is_sync", [False, True])
+def test_the_time_of_the_run_ends_a_tool_in_async_code(effect, is_sync):
+    ran, go = [], Event()
 
-    graph = build_graph([act])
-    with pytest.raises(raised):
-        graph.invoke({"call": {"name": "act", "args": {"a": 1}}})
+    async def wait(q: int) -> str:
+        """Wait."""
+        ran.append(q)
+        await asyncio.sleep(60)
+
+    def hang(q: int) -> str:
+        """Hang."""
+        ran.append(q)
+        go.wait(60)
+
+    tool = ToolSpec.from_function(hang if is_sync else wait, name="t", effect=effect)
+    given = {"call": {"name": "t", "args": {"q": 1}}}
+    failure = asyncio.run(aplay([tool], given, limits={"seconds": 0.05}))["failure"]
+    go.set()
+    assert (failure["reason"], ran) == ("limit_reached", [1])
+    assert "within the run's time" in failure["attempts"][0]["text"]
+    assert failure["attempts"][0]["outcome"] == "lost"
+
+
+def test_a_wait_beyond_the_limit_ends_the_run_without_waiting():
+    tool, time = Tool(Answered(429, retry_after=3600)), VirtualTime()
+    failure = run(tool, time=time)["failure"]
+    assert failure["reason"] == "limit_reached"
+    assert "3600" in failure["for_model"]
+    assert time.slept == []
+
+
+def test_a_receipt_that_is_missing_makes_the_call_lost():
+    tool = Tool({"status": "ok"}, effect="mutating", receipt="id")
+    assert run(tool)["failure"]["reason"] == "unknown_outcome"
+    assert run(Tool({"id": "R1"}, effect="mutating", receipt="id"))["result"] == {"id": "R1"}
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("answer", "result", "reason"),
     [
-        ValueError("v"),
-        KeyError("k"),
-        TypeError("t"),
-        OSError("o"),
-        RecursionError("deep"),
-        MemoryError(),
-        StopIteration(3),
-        ExceptionGroup("g", [ValueError("inner")]),
-        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"),
-        AssertionError(),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_every_exception_becomes_a_report(error: Exception) -> None:
-    def act(a: int) -> int:
-        """Act."""
-        raise error
-
-    out = build_graph([act]).invoke({"call": {"name": "act", "args": {"a": 1}}})
-    failure = out["failure"]
-    assert failure["reason"] in REASONS
-    assert failure["counts"]["attempts"] == 1
-    assert type(error).__name__ in str(failure["findings"])
-
-
-def test_the_original_exception_is_raised_where_nobody_acted_on_it() -> None:
-    boom = KeyError("boom")
-
-    def look(a: int) -> int:
-        """Look."""
-        raise boom
-
-    graph = build_graph([ToolSpec.from_function(look, effect="read_only")], on_failure="raise")
-    with pytest.raises(KeyError) as caught:
-        graph.invoke({"call": {"name": "look", "args": {"a": 1}}})
-    assert caught.value is boom
-
-
-def test_a_changed_value_is_what_runs() -> None:
-    map_ = plain_map(ErrorRule(id="r", error="ValueError", repair=["grow"], kind="validation"))
-    out = walk(
-        loop_of(["value", "value"], "idempotent", map_), {"call": {"name": "act", "args": {"a": 1}}}
-    )
-    assert out["result"] == {"done": {"a": 3}}
-
-
-def test_the_same_failing_call_runs_once() -> None:
-    def swap(call: Any, diagnosis: Diagnosis, context: Any) -> Any:
-        before = call.args["a"]
-        return Changed(Change("/args/a", before, 3 - before, Safety.INFERRED, "swap"))
-
-    rule = ErrorRule(id="r", error="ValueError", repair=["swap"], kind="validation")
-    map_ = StrategyMap([rule], use={"swap": swap})
-    given_ = {"call": {"name": "act", "args": {"a": 1}}}
-    out = walk(loop_of(["value"] * 9, "read_only", map_), given_)
-    assert out["failure"]["reason"] == "repeated_failure"
-    assert out["failure"]["counts"]["attempts"] == 2
-
-
-def test_waiting_does_not_help_against_a_kind_that_repeating_does_not() -> None:
-    map_ = plain_map(ErrorRule(id="r", error="ValueError", repair=["wait-little"]))
-    given_ = {"call": {"name": "act", "args": {"a": 1}}}
-    out = walk(loop_of(["value"] * 9, "read_only", map_), given_)
-    assert out["failure"]["reason"] == "no_strategy"
-    assert out["failure"]["counts"]["attempts"] == 1
-
-
-def test_an_explicit_retry_raises_the_attempts_up_to_the_ceiling() -> None:
-    map_ = plain_map(ErrorRule(id="r", error="ValueError", repair=["again"]))
-    given_ = {"call": {"name": "act", "args": {"a": 1}}}
-    out = walk(loop_of(["value"] * 20, "read_only", map_), given_)
-    assert out["failure"]["counts"]["attempts"] == 6
-    capped = walk(loop_of(["value"] * 20, "read_only", map_, {"ceiling": 4}), given_)
-    assert capped["failure"]["counts"]["attempts"] == 4
-
-
-def test_a_node_on_an_edge_sees_every_retry_and_its_change_is_written_down() -> None:
-    seen = []
-
-    def approve(state: Mapping[str, Any], context: Any) -> Mapping[str, Any]:
-        seen.append(state["current"]["args"])
-        return {"current": {**state["current"], "args": {"a": 42}}}
-
-    map_ = plain_map(ErrorRule(id="r", error="InvalidArgs", repair=["grow"]))
-    tool = ToolSpec.from_schema(SCHEMA, call=flaky([]), effect="read_only")
-    graph = build_graph([tool], strategies=map_, on_edge={("validate", "retry"): approve})
-    out = graph.invoke({"call": {"name": "act", "args": {}}})
-    assert seen == [{"a": 0}]
-    assert out["result"] == {"done": {"a": 42}}
-    assert "validate_to_retry" in [event["node"] for event in out["trail"]]
-
-
-def test_a_run_leaves_nothing_for_the_next_one_on_its_thread() -> None:
-    from langgraph.checkpoint.memory import InMemorySaver
-
-    graph = build_graph(
-        [ToolSpec.from_schema(SCHEMA, call=flaky([]))], checkpointer=InMemorySaver()
-    )
-    config = {"configurable": {"thread_id": "t"}}
-    first = graph.invoke({"call": {"name": "nope", "args": {}}, "request": "secret"}, config)
-    assert "failure" in first
-    second = graph.invoke({"raw": '{"name": "act", "args": {"a": 1}}'}, config)
-    assert second.keys() == {"result", "trail"}
-    assert "secret" not in str(graph.get_state(config).values)
-
-
-@pytest.mark.parametrize(
-    ("given_", "words"),
-    [
-        ({"request": "x"}, "needs a model"),
-        ({"call": 3}, "must be an object"),
-        ({"call": {"args": {}}}, "needs a name"),
-        ({"call": {"name": "act", "args": {"a": float("nan"), 1: 2}}}, "key of type int"),
-        ({"call": {"name": "act", "args": {"b": "\ud800"}}}, "surrogate"),
-        ({"raw": 7}, "must be text"),
-        ({"messages": []}, "none of call, raw and request"),
+        (Result("R1"), "R1", None),
+        (None, None, "unknown_outcome"),
+        (Outcome.NOT_DONE, "ok", None),
     ],
 )
-def test_an_unusable_input_is_reported_with_what_is_wrong(
-    given_: dict[str, Any], words: str
-) -> None:
-    out = compile_loop(loop_of([], "read_only", plain_map())).invoke(given_)
-    assert out["failure"]["reason"] == "invalid_input"
-    assert words in out["failure"]["detail"]
+def test_verify_finds_out_what_a_lost_call_did(answer, result, reason):
+    tool = Tool(TimeoutError("x"), effect="mutating", verify=lambda args: answer)
+    out = run(tool)
+    assert out.get("result") == result
+    assert out.get("failure", {}).get("reason") == reason
+    assert len(tool.ran) == (2 if answer is Outcome.NOT_DONE else 1)
 
 
-def test_big_and_deep_arguments() -> None:
-    loop = loop_of([], "read_only", plain_map())
-    deep: Any = 1
-    for _ in range(1000):
-        deep = [deep]
-    out = walk(loop, {"call": {"name": "act", "args": {"a": deep}}})
-    assert "nested deeper" in out["failure"]["detail"]
-    big = walk(loop, {"call": {"name": "act", "args": {"a": 1, "b": "x" * 1_000_000}}})
-    assert big["failure"]["findings"][0]["code"] == "enum"
+ANSWERS = [
+    (Result("value"), "result", "value"),
+    (Terminal("over"), "failure", "terminal_kind"),
+    (Escalate("help", Severity.CRITICAL), "failure", "escalated"),
+    (GiveUp("cannot"), "failure", "no_strategy"),
+    ("no repair", "failure", "no_strategy"),
+]
+
+
+class Odd:
+    def __repr__(self):
+        raise ValueError("odd")
+
+    __str__ = __repr__
+
+
+def without_end():
+    while True:
+        yield Change("/args/q", 1, 2, Safety.EXACT, "odd")
+
+
+UNUSABLE = {
+    "times that are no number": Retry("three"),
+    "times beyond any number": Retry(10**400),
+    "a wait that is no number": Wait(None),
+    "a wait beyond any number": Wait(10**400),
+    "an object that cannot be shown": Odd(),
+    "a reason that cannot be shown": GiveUp(Odd()),
+    "no safety class": Changed(Change("/args/q", 1, 2, "zzz", "odd")),
+    "a value that is no JSON": Changed(Change("/args/q", 1, Odd(), Safety.EXACT, "odd")),
+    "no path": Changed(Change("q", 1, 2, Safety.EXACT, "odd")),
+    "changes without an end": Changed(without_end()),
+    "no options": Ask("which?", None),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+@pytest.mark.parametrize("effect", ["read_only", "mutating"])
+def test_an_unusable_answer_costs_its_rung_and_never_the_run(name, effect):
+    rule = ErrorRule(id="own", match="odd", repair=[lambda *_: UNUSABLE[name]])
+    tool = Tool(*[ValueError("odd")] * 3, effect=effect)
+    out = run(tool, strategies=with_rules(rule))
+    assert out["failure"]["reason"] not in ("unknown_outcome", "invalid_input")
+    assert {"q": 2} not in tool.ran
+
+
+@pytest.mark.parametrize(("answer", "end", "value"), ANSWERS)
+def test_each_answer_of_a_strategy_has_its_end(answer, end, value):
+    rule = ErrorRule(id="own", match="odd", repair=[lambda call, diagnosis, context: answer])
+    out = run(Tool(ValueError("odd")), strategies=with_rules(rule))
+    assert (out[end] if end == "result" else out["failure"]["reason"]) == value
+
+
+def test_a_strategy_that_raises_costs_its_rung_and_never_the_run():
+    def broken(call, diagnosis, context):
+        raise RuntimeError("a bug")
+
+    rule = ErrorRule(id="own", match="odd", repair=[broken, lambda *_: Result("next")])
+    out = run(Tool(ValueError("odd")), strategies=with_rules(rule))
+    assert out["result"] == "next"
+
+
+@pytest.mark.parametrize(("even_if_lost", "runs"), [(False, 1), (True, 3)])
+def test_retry_of_a_rule_vouches_after_a_lost_call_only_if_it_says_so(even_if_lost, runs):
+    rule = ErrorRule(id="own", match="x", repair=[lambda *_: Retry(2, even_if_lost=even_if_lost)])
+    tool = Tool(*[TimeoutError("x")] * 5, effect="mutating")
+    run(tool, strategies=with_rules(rule))
+    assert len(tool.ran) == runs
+
+
+def test_retry_of_a_rule_vouches_after_a_refusal_as_far_as_the_ceiling():
+    rule = ErrorRule(id="own", match="x", repair=[lambda *_: Retry(50)])
+    tool = Tool(*[ValueError("x")] * 50, effect="mutating")
+    run(tool, strategies=with_rules(rule))
+    assert len(tool.ran) == 10
+
+
+def test_the_same_call_with_the_same_error_is_not_repeated():
+    tool = Tool(*[ValueError("odd thing")] * 9)
+    run(tool, {"q": 1})
+    assert len(tool.ran) == 1
+
+
+def test_equal_successful_calls_of_one_thread_are_bounded():
+    tool, ledger = Tool(effect="mutating"), MemoryLedger()
+    outs = [run(tool, {"q": 1}, id=str(n), task_id="t", ledger=ledger) for n in range(4)]
+    assert len(tool.ran) == 2
+    assert [out.get("failure", {}).get("reason") for out in outs] == [
+        *(None, None, "needs_person", "needs_person")
+    ]
+
+
+def test_a_call_that_is_done_is_answered_from_the_ledger():
+    tool, ledger = Tool({"receipt": 1}, effect="mutating"), MemoryLedger()
+    outs = [run(tool, {"q": n}, task_id="t", ledger=ledger) for n in (1, "1", 1.0)]
+    assert [out["result"] for out in outs] == [{"receipt": 1}] * 3
+    assert len(tool.ran) == 1
+    assert outs[1]["trail"][-1]["replayed"]
+
+
+def test_without_thread_and_task_nothing_outlives_the_run():
+    tool, ledger = Tool(effect="mutating"), MemoryLedger()
+    for _ in range(3):
+        run(tool, {"q": 1}, ledger=ledger)
+    assert len(tool.ran) == 3
+
+
+def test_the_strict_map_differs_by_its_policy_only():
+    tool = Tool(schema={"day": DATE, "q": INTEGER})
+    assert run(tool, {"q": "5"}, strategies="strict")["result"] == "ok"
+    assert run(tool, {"day": "Oct 26, 2026"}, strategies="strict")["failure"]
+
+
+def test_a_terminal_kind_ends_the_run_and_names_its_cause():
+    policy, error = ToolErrorPolicy.operator_safe(), Answered(401)
+    assert run(Tool(error), policy=policy)["failure"]["reason"] == "terminal_kind"
+    with pytest.raises(ToolErrorTerminal) as caught:
+        run(Tool(error, error), policy=policy, on_failure="raise")
+    assert caught.value.__cause__ is error
+
+
+def test_with_raise_the_original_exception_propagates():
+    error = RuntimeError("x")
+    with pytest.raises(RuntimeError) as caught:
+        run(Tool(error), on_failure="raise")
+    assert caught.value is error
+
+
+def test_exhaustion_raises_with_the_first_and_the_last_cause():
+    errors = [Answered(503, str(n)) for n in range(3)]
+    with pytest.raises(ToolExecutionError) as caught:
+        run(Tool(*errors), on_failure="raise")
+    assert (caught.value.first_cause, caught.value.last_cause) == (errors[0], errors[-1])
+
+
+def test_a_run_without_an_error_of_the_tool_raises_ours():
+    with pytest.raises(CorrectionFailed, match=r"needs_person|no_strategy") as caught:
+        run(Tool(), {"q": "many"}, on_failure="raise")
+    assert caught.value.report.reason in ("needs_person", "no_strategy")
+
+
+def test_a_near_tool_name_is_corrected_and_a_far_one_is_not():
+    tool = Tool(name="search_flights")
+    assert run(tool, {"q": 1}, name="serach_flights")["result"] == "ok"
+    failure = run(tool, {"q": 1}, name="find_hotel")["failure"]
+    assert failure["reason"] == "no_strategy"
+    assert len(tool.ran) == 1
+
+
+@pytest.mark.parametrize("name", ["delete_trip", "deletetrip", "delet_trip"])
+def test_no_likeness_leads_to_a_destructive_tool(name):
+    tool = Tool(name="delete-trip", effect="destructive")
+    run(tool, name=name)
+    assert tool.ran == []
+
+
+def test_a_model_gives_what_is_missing_and_nothing_else():
+    model = ScriptedModel([{"q": 1, "other": 2}])
+    tool = Tool(required=["q"], schema={"q": INTEGER, "other": INTEGER})
+    out = run(tool, {}, model=model, request="one for me")
+    assert tool.ran == [{"q": 1}]
+    assert [each["safety"] for event in out["trail"] for each in event.get("changes", ())] == [
+        "model"
+    ]
+    assert "one for me" in str(model.prompts[0][-1].content)
+
+
+def test_a_model_is_not_asked_where_rules_suffice():
+    model = ScriptedModel([])
+    run(Tool(), {"q": "5"}, model=model)
+    assert model.prompts == []
+
+
+def test_a_request_becomes_a_call_by_the_model():
+    from selfcorrect.testing import tool_call
+
+    tool = Tool()
+    model = ScriptedModel([tool_call("t", q=3)])
+    assert play([tool.spec], {"request": "three"}, model=model)["result"] == "ok"
+    assert tool.ran == [{"q": 3}]
+
+
+NO_CALLS = [*table("loop.txt", "no calls"), ({"raw": "x" * 2_000_000}, "invalid_input")]
+
+
+@pytest.mark.parametrize(("given", "reason"), NO_CALLS)
+def test_what_is_no_whole_call_never_runs(given, reason):
+    tool = Tool(effect="mutating")
+    assert play([tool.spec], given)["failure"]["reason"] == reason
+    assert tool.ran == []
+
+
+def test_secrets_do_not_leave_with_an_error():
+    secret = "sk-proj-abcdefghijklmnop0123456789"
+    out = run(Tool(ValueError(f"Authorization: Bearer {secret} password=hunter22long")))
+    assert secret not in str(out)
+    assert "hunter22long" not in str(out)
+
+
+def test_a_wait_of_a_strategy_repeats_the_call():
+    rule = ErrorRule(id="own", match="busy", repair=[lambda *_: Wait(2)])
+    tool, time = Tool(ValueError("busy")), VirtualTime()
+    assert run(tool, strategies=with_rules(rule), time=time)["result"] == "ok"
+    assert time.slept == [2]
+
+
+def break_down(q: int = 0) -> str:
+    """Break down."""
+    return {}["x"] + str(q)
+
+
+def test_a_failure_says_where_the_fault_of_the_tool_is_and_is_logged_once(caplog):
+    with caplog.at_level("WARNING", logger="selfcorrect"):
+        failure = play([break_down], {"call": {"name": "break_down", "args": {}}})["failure"]
+    assert failure["where"].endswith(" in break_down")
+    assert "test_loop.py:" in failure["where"]
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("selfcorrect", "ERROR")
+    assert "break_down" in record.getMessage()
+    assert failure["where"] not in failure["for_model"]
+
+
+def test_a_failure_of_a_call_has_no_place_in_the_tool(caplog):
+    failure = play([break_down], {"call": {"name": "break_down", "args": {"q": "x"}}})["failure"]
+    assert "where" not in failure
+
+
+TWO = [{"name": "t", "args": {"q": q}, "id": str(q)} for q in (1, 2)]
+
+
+@pytest.mark.parametrize("given", [TWO, {"tool_calls": TWO}], ids=["a list", "a message"])
+def test_of_several_calls_none_is_dropped_in_silence(given):
+    tool = Tool(effect="mutating")
+    assert "failure" in play([tool.spec], {"call": given})
+    assert tool.ran == []
+
+
+def test_of_several_calls_that_a_model_makes_none_is_dropped_in_silence():
+    tool = Tool(effect="mutating")
+    model = ScriptedModel([AIMessage("", tool_calls=TWO)])
+    assert "failure" in play([tool.spec], {"request": "do both"}, model=model)
+    assert tool.ran == []

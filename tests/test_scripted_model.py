@@ -1,83 +1,99 @@
-"""The scripted model: tools, structured output, streaming, usage, failures on schedule."""
-
-from __future__ import annotations
-
 import asyncio
+import subprocess
+import sys
 
 import pytest
-from langchain_core.messages import AIMessage
-from langchain_core.tools import tool
-from pydantic import BaseModel
+from langchain_core.messages import AIMessage, HumanMessage
 
-from selfcorrect.testing import ScriptedModel, tool_call
-
-
-class Party(BaseModel):
-    passengers: int
+from selfcorrect import testing
+from selfcorrect.testing import ScriptedModel, VirtualTime, tool_call
 
 
-@tool
-def add(a: int, b: int) -> int:
-    """Add."""
-    return a + b
+@pytest.mark.parametrize(
+    ("items", "text"),
+    [
+        (["hello"], "hello"),
+        ([{"passengers": 1}], '{"passengers": 1}'),
+        ([AIMessage("as it is")], "as it is"),
+        ([lambda messages: messages[-1].text.upper()], "ASK"),
+        ([lambda messages: lambda messages: {"nested": True}], '{"nested": true}'),
+        ([], ""),
+    ],
+)
+def test_each_kind_of_item_is_answered(items, text):
+    assert ScriptedModel(items).invoke("ask").text == text
+    assert asyncio.run(ScriptedModel(items).ainvoke("ask")).text == text
+    assert "".join(chunk.text for chunk in ScriptedModel(items).stream("ask")) == text
 
 
-def test_answers_in_order_and_no_more():
-    model = ScriptedModel(["a", {"b": 1}, AIMessage("c")])
-    assert [model.invoke("?").content for _ in range(3)] == ["a", '{"b": 1}', "c"]
-    with pytest.raises(IndexError, match="3 answers"):
-        model.invoke("?")
-    assert len(model.prompts) == 4
-
-
-def test_starts_anew_where_it_is_told_to():
-    model = ScriptedModel(["a", "b"], again=True)
-    assert [model.invoke("?").content for _ in range(5)] == ["a", "b", "a", "b", "a"]
-
-
-@pytest.mark.parametrize("failure", [TimeoutError("late"), TimeoutError])
-def test_fails_on_schedule(failure):
-    model = ScriptedModel([failure, "here"])
-    with pytest.raises(TimeoutError):
-        model.invoke("?")
-    assert model.invoke("?").content == "here"
-
-
-def test_answers_by_code():
-    model = ScriptedModel([lambda messages: messages[-1].content.upper()])
-    assert model.invoke("shout").content == "SHOUT"
-
-
-def test_tools_are_bound_and_called():
-    model = ScriptedModel([tool_call("add", a=1, b=2)])
-    answer = model.bind_tools([add]).invoke("1+2?")
-    assert answer.tool_calls[0]["args"] == {"a": 1, "b": 2}
-    assert [each["function"]["name"] for each in model.bound_tools] == ["add"]
-
-
-def test_structured_output():
-    model = ScriptedModel([{"passengers": 2}, {"passengers": 2}, {"passengers": "many"}])
-    assert model.with_structured_output(Party).invoke("?") == Party(passengers=2)
-    assert model.with_structured_output({"type": "object"}).invoke("?") == {"passengers": 2}
-    with pytest.raises(ValueError, match="passengers"):
-        model.with_structured_output(Party).invoke("?")
-
-
-def test_streams_text_calls_and_usage():
-    model = ScriptedModel(["one two three", tool_call("add", a=1, b=2)], tokens_per_call=7)
-    chunks = list(model.stream("?"))
-    assert len(chunks) > 3
-    whole = chunks[0]
-    for chunk in chunks[1:]:
-        whole += chunk
-    assert whole.content == "one two three"
-    assert whole.usage_metadata["total_tokens"] == 7
-    calls = [chunk.tool_calls for chunk in model.stream("?") if chunk.tool_calls]
-    assert calls[0][0]["args"] == {"a": 1, "b": 2}
-
-
-def test_async_is_the_same():
-    model = ScriptedModel(["a", ConnectionError("down")])
-    assert asyncio.run(model.ainvoke("?")).content == "a"
+@pytest.mark.parametrize("error", [ConnectionError("down"), ConnectionError])
+def test_exceptions_are_raised(error):
+    model = ScriptedModel([error, "back"])
     with pytest.raises(ConnectionError):
-        asyncio.run(model.ainvoke("?"))
+        model.invoke("ask")
+    assert model.invoke("ask").text == "back"
+
+
+def test_an_item_that_is_answered_again_is_a_copy():
+    model = ScriptedModel([AIMessage("same")], again=True)
+    first, second = model.invoke("ask"), model.invoke("ask")
+    assert first.id != second.id
+
+
+def test_again_repeats_the_last_item():
+    model = ScriptedModel(["a", "b"], again=True)
+    assert [model.invoke("ask").text for _ in range(4)] == ["a", "b", "b", "b"]
+
+
+def test_a_bound_model_shares_script_and_prompts():
+    def book(to: str) -> str:
+        """Book a flight."""
+
+    model = ScriptedModel(["a", "b"])
+    assert model.bound_tools == []
+    bound = model.bind_tools([book], tool_choice="any")
+    assert [bound.invoke("one").text, model.invoke("two").text] == ["a", "b"]
+    assert model.prompts == bound.prompts == [[HumanMessage("one")], [HumanMessage("two")]]
+    assert [tool["function"]["name"] for tool in model.bound_tools] == ["book"]
+
+
+def test_a_subclass_has_fields_of_its_own():
+    class NoRetries(ScriptedModel):
+        max_retries: int = 2
+
+    assert NoRetries(["a"]).max_retries == 2
+    assert NoRetries(["a"], max_retries=0).invoke("ask").text == "a"
+
+
+def test_tool_calls_have_fresh_ids_and_any_argument():
+    first, second = tool_call("book", id=1, name="Ann"), tool_call("book")
+    assert first.tool_calls[0]["args"] == {"id": 1, "name": "Ann"}
+    assert first.tool_calls[0]["id"] != second.tool_calls[0]["id"]
+    assert tool_call("book", "call_1").tool_calls[0]["id"] == "call_1"
+
+
+def test_virtual_time_moves_only_when_somebody_waits():
+    clock = VirtualTime()
+    clock.sleep(2)
+    asyncio.run(clock.asleep(0.5))
+    assert (clock.slept, clock.monotonic()) == ([2, 0.5], 2.5)
+
+
+@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf")])
+def test_virtual_time_refuses_what_is_no_wait(seconds):
+    with pytest.raises(ValueError, match="finite"):
+        VirtualTime().sleep(seconds)
+
+
+def test_a_world_needs_no_framework():
+    code = (
+        "import sys, selfcorrect.testing.clock, selfcorrect.testing.flights as flights\n"
+        "flights.World()\n"
+        "sys.exit(bool({'langchain_core', 'langgraph', 'pydantic'} & sys.modules.keys()))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="ScriptedModle"):
+        _ = testing.ScriptedModle

@@ -1,708 +1,706 @@
-"""Tools from functions and from schemas: what is read, what is refused, how they run."""
-
-# ruff: noqa: E501 -- a row of a table is a line
-
-from __future__ import annotations
+"""A tool is made of what the user has, runs within its timeout, and answers plain JSON."""
 
 import asyncio
+import base64
 import contextvars
+import copy
 import dataclasses
-import datetime as dt
-import decimal
 import enum
 import functools
-import subprocess
-import sys
 import threading
-import uuid
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, Optional
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal, NamedTuple
+from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from hypothesis import given, strategies as st
+from kit import table
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.tools import InjectedToolArg, StructuredTool, ToolException, tool
+from pydantic import AfterValidator, BaseModel, Field, RootModel
+from typing_extensions import TypedDict
 
-from selfcorrect.effects import EFFECTS
-from selfcorrect.errors import GraphSetupError, ToolDefinitionError
-from selfcorrect.tools import ArgumentDeserializationError, ToolSpec, tool_specs
+from selfcorrect.errors import GraphSetupError, NotDone, ToolDefinitionError
+from selfcorrect.ledger import MemoryLedger
+from selfcorrect.testing import VirtualTime, aplay, play
+from selfcorrect.tools.error_value import error_in
+from selfcorrect.tools.run import arun_tool, plain, run_tool
+from selfcorrect.tools.spec import ToolSpec, collect_tools
 
 
-class Color(enum.Enum):
-    RED = "red"
-    BLUE = "blue"
+class Cabin(enum.Enum):
+    ECONOMY = "economy"
 
 
 class Person(BaseModel):
-    name: str
-    born: dt.date | None = None
-    friends: list[Person] = []
+    age: int
 
 
 @dataclasses.dataclass
-class Point:
-    x: int
-    y: float = 1.0
-
-
-class Picky(BaseModel):
-    size: int
-
-    @model_validator(mode="after")
-    def small(self):
-        if self.size > 3:
-            raise ValueError("too big")
-        return self
+class Seat:
+    row: int
 
 
 def book(
     origin: str,
-    seats: int,
-    cabin: Literal["economy", "business"] = "economy",
-    tags: list[str] | None = None,
-    note: Annotated[str, "for the crew"] = "",
-    price: float = 0,
+    when: date,
+    who: Person | None = None,
+    cabin: Cabin = Cabin.ECONOMY,
+    *,
+    seats: Annotated[int, Field(ge=1)] = 1,
+    meal: Literal["veg", "fish"] = "veg",
 ):
-    """Book a flight
-    for somebody.
-
-    A second paragraph.
-
-    Args:
-        origin: Where it starts,
-            as an IATA code.
-        seats (int): How many: at least one.
-
-    Returns:
-        cabin: not a parameter's description.
-    """
-    return (origin, seats, cabin, tags, note, price)
-
-
-class TestPlainSignatures:
-    def test_the_schema(self):
-        tool = ToolSpec.from_function(book)
-        assert tool.name == "book"
-        assert tool.description == "Book a flight for somebody."
-        assert tool.schema == {
-            "type": "object",
-            "properties": {
-                "origin": {"type": "string", "description": "Where it starts, as an IATA code."},
-                "seats": {"type": "integer", "description": "How many: at least one."},
-                "cabin": {
-                    "type": "string",
-                    "enum": ["economy", "business"],
-                    "default": "economy",
-                },
-                "tags": {
-                    "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
-                    "default": None,
-                },
-                "note": {"type": "string", "description": "for the crew", "default": ""},
-                "price": {"type": "number", "default": 0},
-            },
-            "required": ["origin", "seats"],
-        }
-
-    @pytest.mark.parametrize(
-        ("annotation", "schema"),
-        [
-            (bool, {"type": "boolean"}),
-            (None, {"type": "null"}),
-            (Any, {}),
-            (list, {"type": "array"}),
-            (dict, {"type": "object", "additionalProperties": True}),
-            (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),
-            (list[list[float]], {"type": "array", "items": {"type": "array", "items": {"type": "number"}}}),
-            (int | str, {"anyOf": [{"type": "integer"}, {"type": "string"}]}),
-            (Optional[int], {"anyOf": [{"type": "integer"}, {"type": "null"}]}),  # noqa: UP045
-            (Literal["a", 1, None], {"enum": ["a", 1, None]}),  # noqa: PYI061
-            (Literal[1, 2], {"type": "integer", "enum": [1, 2]}),
-        ],
-    )  # fmt: skip
-    def test_each_plain_annotation(self, annotation, schema):
-        def tool(a): ...
-
-        tool.__annotations__ = {"a": annotation}
-        assert ToolSpec.from_function(tool).schema["properties"]["a"] == schema
-
-    def test_what_is_not_annotated_may_be_anything(self):
-        def tool(a, b=1, *, c=dt.date(2024, 1, 1), d=float("nan")):
-            return a
-
-        properties = ToolSpec.from_function(tool).schema["properties"]
-        assert properties == {"a": {}, "b": {"default": 1}, "c": {}, "d": {}}
-
-    def test_further_keywords_open_the_schema(self):
-        def anything(a: int, **more):
-            return more
-
-        def numbers(**more: int):
-            return more
-
-        assert ToolSpec.from_function(anything).is_valid({"a": 1, "z": [2]})
-        assert ToolSpec.from_function(anything).run({"a": 1, "z": 2}) == {"z": 2}
-        assert not ToolSpec.from_function(numbers).is_valid({"z": "x"})
-
-    def test_a_whole_number_becomes_an_int_where_one_is_asked_for(self):
-        def tool(
-            a: int,
-            b: list[int],
-            c: int | None,
-            d: dict[str, int],
-            e: int | float,  # noqa: PYI041
-            f: float,
-            g: Literal[1, 2],
-        ):
-            return [a, b, c, d, e, f, g]
-
-        args = {"a": 1.0, "b": [1.0], "c": 2.0, "d": {"x": 3.0}, "e": 4.0, "f": 5.0, "g": 2.0}
-        assert ToolSpec.from_function(tool).is_valid(args)
-        assert repr(ToolSpec.from_function(tool).run(args)) == "[1, [1], 2, {'x': 3}, 4.0, 5.0, 2]"
-
-    def test_they_need_no_pydantic_model(self):
-        code = (
-            "import sys; from selfcorrect.tools import ToolSpec\n"
-            "def f(a: int, b: list[str] | None = None): return a\n"
-            "assert ToolSpec.from_function(f).run({'a': 1}) == 1\n"
-            "heavy = ('asyncio', 'jsonschema', 'jsonschema_rs', 'pydantic', 'langchain_core')\n"
-            "print(*(m for m in heavy if m in sys.modules))"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
-        assert done.stdout.split() == []
-
-
-class TestTypedSignatures:
-    @staticmethod
-    def tool(
-        day: dt.date,
-        color: Color = Color.RED,
-        person: Person | None = None,
-        at: dt.datetime | None = None,
-        amount: decimal.Decimal = decimal.Decimal(1),
-        unique: set[int] = frozenset(),
-        pair: tuple[int, str] = (1, "a"),
-        key: uuid.UUID | None = None,
-        point: Point | None = None,
-        count: Annotated[int, Field(ge=1, description="how many")] = 1,
-        size: int = Field(3, ge=1, le=9),
-        _private: int = 1,
-        model_config: str = "",
-        schema: str = "",
-        opaque: float = float("nan"),
-        **more: int,
-    ):
-        """Take everything.
-
-        Args:
-            day: The day.
-            count: Not this one.
-        """
-        return locals()
-
-    def test_the_schema(self):
-        schema = ToolSpec.from_function(self.tool).schema
-        properties = schema["properties"]
-        assert schema["required"] == ["day"]
-        assert properties["day"] == {"type": "string", "format": "date", "description": "The day."}
-        assert properties["count"]["description"] == "how many"
-        assert properties["size"] == {"type": "integer", "minimum": 1, "maximum": 9, "default": 3}
-        assert properties["color"] == {"$ref": "#/$defs/Color", "default": "red"}
-        assert "default" not in properties["opaque"]
-        assert {"_private", "model_config", "schema"} < properties.keys()
-        assert "title" not in properties["size"]
-        assert schema["additionalProperties"] == {"type": "integer"}
-
-    def test_the_function_gets_the_types_that_it_is_annotated_with(self):
-        tool = ToolSpec.from_function(self.tool)
-        args = {
-            "day": "2024-01-01",
-            "color": "blue",
-            "person": {"name": "a", "born": "2000-01-01", "friends": [{"name": "b"}]},
-            "at": "2024-01-01T10:00:00",
-            "amount": "1.5",
-            "unique": [1, 2],
-            "pair": [2, "b"],
-            "key": "2eb8aa08-aa98-11ea-b4aa-73b441d16380",
-            "point": {"x": 1.0},
-            "count": 5.0,
-            "_private": 2,
-            "schema": "s",
-            "extra": 7,
-        }
-        assert tool.violations(args) == ()
-        got = tool.run(args)
-        assert got["day"] == dt.date(2024, 1, 1)
-        assert got["color"] is Color.BLUE
-        assert got["person"].friends[0].name == "b"
-        assert got["at"] == dt.datetime(2024, 1, 1, 10, 0)  # noqa: DTZ001
-        assert got["amount"] == decimal.Decimal("1.5")
-        assert got["unique"] == {1, 2}
-        assert got["pair"] == (2, "b")
-        assert isinstance(got["key"], uuid.UUID)
-        assert got["point"] == Point(1)
-        assert repr(got["count"]) == "5"
-        assert got["more"] == {"extra": 7}
-
-    def test_what_is_absent_takes_the_functions_own_default(self):
-        got = ToolSpec.from_function(self.tool).run({"day": "2024-01-01"})
-        assert got["pair"] == (1, "a")
-        assert got["size"] == 3
-        assert got["unique"] == frozenset()
-
-    def test_nested_models_are_closed(self):
-        tool = ToolSpec.from_function(self.tool)
-        args = {"day": "2024-01-01", "person": {"name": "a", "z": 1}, "point": {"x": 1, "z": 1}}
-        texts = {finding.text for finding in tool.violations(args)}
-        assert texts == {"unknown argument 'person.z'", "unknown argument 'point.z'"}
-
-    def test_what_fits_the_schema_but_not_the_types_never_reaches_the_function(self):
-        called = []
-
-        def grow(picky: Picky):
-            called.append(picky)
-
-        tool = ToolSpec.from_function(grow)
-        assert tool.is_valid({"picky": {"size": 5}})
-        with pytest.raises(ArgumentDeserializationError) as caught:
-            tool.run({"picky": {"size": 5}})
-        assert caught.value.target == "grow"
-        assert isinstance(caught.value.cause, ValidationError)
-        assert caught.value.__cause__ is caught.value.cause
-        assert called == []
-
-
-class Service:
-    def method(self, a: int):
-        """Serve."""
-        return a
-
-    async def later(self, a: int):
-        return a
-
-    @classmethod
-    def of_class(cls, a: int):
-        return a
-
-    @staticmethod
-    def static(a: int):
-        return a
-
-    def __call__(self, a: int):
-        """Be called."""
-        return a
-
-
-class TestWhatCanBeATool:
-    @pytest.mark.parametrize(
-        ("function", "name", "is_async"),
-        [
-            (Service().method, "method", False),
-            (Service().later, "later", True),
-            (Service.of_class, "of_class", False),
-            (Service.static, "static", False),
-            (Service(), "Service", False),
-            (functools.partial(Service().method), "method", False),
-            (functools.partial(Service().later), "later", True),
-        ],
-    )
-    def test_callables(self, function, name, is_async):
-        tool = ToolSpec.from_function(function)
-        assert (tool.name, tool.is_async) == (name, is_async)
-        assert tool.schema["required"] == ["a"]
-        assert asyncio.run(tool.arun({"a": 1})) == 1
-
-    def test_a_partial_hides_what_it_fills_in(self):
-        tool = ToolSpec.from_function(functools.partial(book, "LHR", note="x"))
-        assert list(tool.schema["properties"]) == ["seats", "cabin", "tags", "price"]
-        assert tool.run({"seats": 1})[:2] == ("LHR", 1)
-
-    def test_a_wrapper_has_the_signature_of_what_it_wraps(self):
-        @functools.wraps(book)
-        def wrapper(*args, **kwargs):
-            return book(*args, **kwargs)
-
-        assert ToolSpec.from_function(wrapper).schema == ToolSpec.from_function(book).schema
-
-    def test_the_docstring_of_an_object_is_that_of_its_call(self):
-        assert ToolSpec.from_function(Service()).description == "Be called."
-
-    @staticmethod
-    def positional(a, /): ...
-    @staticmethod
-    def variadic(*a): ...
-    @staticmethod
-    def unknown(a: Nowhere): ...  # noqa: F821
-    @staticmethod
-    def callback(a: Callable[[int], int]): ...
-    @staticmethod
-    def opaque(a: Service): ...
-    @staticmethod
-    def kwargs_of_a_type(**a: Person): ...
-    @staticmethod
-    def generator(a: int):
-        yield a
-
-    @staticmethod
-    async def async_generator(a: int):
-        yield a
-
-    @pytest.mark.parametrize(
-        ("function", "why"),
-        [
-            (positional, "'a' is positional-only"),
-            (variadic, "turn *a into a list"),
-            (unknown, "'Nowhere' is not defined"),
-            (callback, "pydantic has no schema"),
-            (opaque, "pydantic has no schema"),
-            (kwargs_of_a_type, "plain JSON"),
-            (generator, "yields"),
-            (async_generator, "yields"),
-            (Service.method, "is a method"),
-            (Service, "is a class"),
-            (Person, "is a class"),
-            (len, "positional-only"),
-            (max, "cannot be read"),
-            (print, "turn *args"),
-            (lambda a: a, "use def"),
-            (5, "is not a function"),
-            (None, "is not a function"),
-        ],
-    )
-    def test_what_cannot_is_refused_in_words(self, function, why):
-        function = getattr(function, "__func__", function)
-        with pytest.raises(ToolDefinitionError) as caught:
-            ToolSpec.from_function(function)
-        assert why in str(caught.value)
-
-    @pytest.mark.parametrize(
-        "options",
-        [
-            {"effect": "readonly"},
-            {"effect": ["read_only"]},
-            {"timeout": 0},
-            {"timeout": -1},
-            {"timeout": float("nan")},
-            {"timeout": True},
-            {"timeout": "5"},
-            {"name": " "},
-            {"name": 5},
-        ],
-    )
-    def test_bad_options(self, options):
-        with pytest.raises(ToolDefinitionError):
-            ToolSpec.from_function(book, **options)
-
-    def test_effects(self):
-        tool = ToolSpec.from_function(book)
-        assert (tool.effect, tool.declared) == ("mutating", False)
-        for effect in EFFECTS:
-            declared = tool.has_effect(effect)
-            assert (declared.effect, declared.declared) == (effect, True)
-            assert declared.run({"origin": "LHR", "seats": 1}) == tool.run(
-                {"origin": "LHR", "seats": 1}
-            )
-        with pytest.raises(ToolDefinitionError, match="did you mean 'read_only'"):
-            tool.has_effect("readonly")
-
-    def test_equality_is_identity_and_the_repr_short(self):
-        tool = ToolSpec.from_function(book, effect="read_only")
-        assert tool == tool  # noqa: PLR0124
-        assert tool != ToolSpec.from_function(book, effect="read_only")
-        assert {tool: 1}[tool] == 1
-        assert repr(tool) == "<ToolSpec book, read_only>"
-        assert repr(ToolSpec.from_function(book)) == "<ToolSpec book, effect undeclared>"
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            tool.name = "other"
-
-
-PARAMETERS = {"type": "object", "properties": {"a": {"type": "integer"}}}
-
-
-class TestFromSchema:
-    @pytest.mark.parametrize(
-        "schema",
-        [
-            {"type": "function", "function": {"name": "t", "description": "d", "parameters": PARAMETERS}},
-            {"type": "function", "name": "t", "description": "d", "parameters": PARAMETERS},
-            {"name": "t", "description": "d", "parameters": PARAMETERS, "strict": True},
-            {"name": "t", "description": "d", "input_schema": PARAMETERS},
-            {"name": "t", "description": "d", "inputSchema": PARAMETERS, "annotations": {}},
-        ],
-    )  # fmt: skip
-    def test_every_form(self, schema):
-        tool = ToolSpec.from_schema(schema, call=lambda a=0: a, effect="read_only")
-        assert (tool.name, tool.description, tool.schema) == ("t", "d", PARAMETERS)
-        assert tool.run({"a": 5}) == 5
-        assert [finding.text for finding in tool.violations({"z": 1})] == ["unknown argument 'z'"]
-
-    @pytest.mark.parametrize("schema", [{"name": "t"}, {"name": "t", "parameters": None}])
-    def test_no_parameters(self, schema):
-        tool = ToolSpec.from_schema(schema, call=dict)
-        assert tool.is_valid({})
-        assert not tool.is_valid({"a": 1})
-
-    def test_what_is_sent_is_a_copy_and_stays_open(self):
-        schema = {"name": "t", "parameters": {"properties": {"a": {"properties": {"b": {}}}}}}
-        tool = ToolSpec.from_schema(schema, call=dict)
-        assert tool.schema == schema["parameters"]
-        schema["parameters"]["properties"]["c"] = {}
-        assert "c" not in tool.schema["properties"]
-
-    @pytest.mark.parametrize(
-        "schema",
-        [
-            *({"name": name} for name in ("", "  ", None, 5, "\ud800")),
-            *({}, {"function": "t"}, {"description": "d"}, [], "t", None),
-            *({"name": "t", "parameters": each} for each in ([], "x", {"type": "string"})),
-        ],
-    )
-    def test_bad_ones(self, schema):
-        with pytest.raises(ToolDefinitionError):
-            ToolSpec.from_schema(schema, call=dict)
-
-    def test_call_must_be_callable(self):
-        with pytest.raises(ToolDefinitionError, match="call must be callable"):
-            ToolSpec.from_schema({"name": "t"}, call="f")
-
-    def test_without_one_it_only_checks(self):
-        tool = ToolSpec.from_schema({"name": "t", "parameters": PARAMETERS})
-        assert tool.is_valid({"a": 1})
-        with pytest.raises(GraphSetupError, match="nothing to call"):
-            tool.run({"a": 1})
-        with pytest.raises(GraphSetupError, match="nothing to call"):
-            asyncio.run(tool.arun({"a": 1}))
-
-    def test_an_async_call(self):
-        async def call(a):
-            return a
-
-        tool = ToolSpec.from_schema({"name": "t", "parameters": PARAMETERS}, call=call)
-        assert tool.is_async
-        assert asyncio.run(tool.arun({"a": 1})) == 1
-
-
-def raising(error):
-    def tool(a: int = 1):
-        raise error
-
-    return tool
-
-
-def raising_async(error):
-    async def tool(a: int = 1):
-        raise error
-
-    return tool
-
-
-class TestRunning:
-    def test_a_sync_run_of_an_async_tool_says_what_to_do(self):
-        tool = ToolSpec.from_function(raising_async(ValueError()))
-        with pytest.raises(GraphSetupError, match="'tool' is async: call ainvoke"):
-            tool.run({})
-
-    def test_a_sync_function_may_return_something_to_await(self):
-        def tool():
-            async def later():
-                return 5
-
-            return later()
-
-        spec = ToolSpec.from_function(tool)
-        assert asyncio.run(spec.arun({})) == 5
-        with pytest.raises(GraphSetupError, match="ainvoke"):
-            spec.run({})
-
-    @pytest.mark.parametrize("timeout", [None, 5])
-    @pytest.mark.parametrize(
-        "error",
-        [
-            *(ValueError("x"), KeyError("k"), TimeoutError("its own"), RecursionError()),
-            *(SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()),
-        ],
-        ids=repr,
-    )
-    def test_whatever_it_raises_comes_out_as_it_is(self, error, timeout):
-        tool = ToolSpec.from_function(raising(error), timeout=timeout)
-        with pytest.raises(type(error)) as caught:
-            tool.run({})
-        assert caught.value is error
-
-        async def outcome(spec):
-            with pytest.raises(type(error)) as caught:
-                await spec.arun({})
-            return caught.value
-
-        assert asyncio.run(outcome(tool)) is error
-        later = ToolSpec.from_function(raising_async(error), timeout=timeout)
-        assert asyncio.run(outcome(later)) is error
-
-    @pytest.mark.parametrize("timeout", [None, 5])
-    def test_stop_iteration_never_hangs(self, timeout):
-        tool = ToolSpec.from_function(raising(StopIteration(1)), timeout=timeout)
-        with pytest.raises(StopIteration):
-            tool.run({})
-        with pytest.raises(RuntimeError, match="StopIteration"):
-            asyncio.run(tool.arun({}))
-
-    @pytest.mark.parametrize("timeout", [None, 5])
-    def test_the_context_is_kept(self, timeout):
-        variable = contextvars.ContextVar("variable", default=0)
-
-        def tool():
-            return variable.get()
-
-        spec = ToolSpec.from_function(tool, timeout=timeout)
-        variable.set(7)
-        assert spec.run({}) == 7
-        assert asyncio.run(spec.arun({})) == 7
-
-    def test_an_async_run_keeps_the_loop_free(self):
-        released = threading.Event()
-
-        def tool():
-            return released.wait(10)
-
-        async def both():
-            running = asyncio.create_task(ToolSpec.from_function(tool).arun({}))
-            await asyncio.to_thread(released.set)
-            return await running
-
-        assert asyncio.run(both())
-
-    def test_a_late_tool_times_out(self):
-        released = threading.Event()
-
-        def tool():
-            released.wait(10)
-
-        async def later():
-            await asyncio.Event().wait()
-
-        spec = ToolSpec.from_function(tool, timeout=0.01)
-        expected = "tool 'tool' did not answer within 0.01 s"
-        try:
-            with pytest.raises(TimeoutError, match=expected):
-                spec.run({})
-            with pytest.raises(TimeoutError, match=expected):
-                asyncio.run(spec.arun({}))
-            with pytest.raises(TimeoutError, match="'later' did not answer"):
-                asyncio.run(ToolSpec.from_function(later, timeout=0.01).arun({}))
-        finally:
-            released.set()
-
-    def test_cancelling_is_not_a_timeout(self):
-        async def later():
-            await asyncio.Event().wait()
-
-        async def main():
-            running = asyncio.create_task(ToolSpec.from_function(later, timeout=10).arun({}))
-            await asyncio.sleep(0)
-            running.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await running
-
-        asyncio.run(main())
-
-    def test_a_tool_that_changes_its_arguments_changes_a_copy(self):
-        def tool(items: list[int], more: dict[str, list[int]]):
-            items.append(1)
-            more["a"].append(2)
-            return items, more
-
-        args = {"items": [0], "more": {"a": []}}
-        assert ToolSpec.from_function(tool).run(args) == ([0, 1], {"a": [2]})
-        assert args == {"items": [0], "more": {"a": []}}
-
-
-class TestToolSpecs:
-    def test_everything_that_can_be_a_tool(self):
-        spec = ToolSpec.from_function(book, name="other")
-        specs = tool_specs(tool for tool in [book, spec, {"name": "t"}])
-        assert list(specs) == ["book", "other", "t"]
-        assert specs["other"] is spec
-        assert tool_specs([]) == {}
-
-    def test_a_mapping_names_functions(self):
-        spec = ToolSpec.from_function(book)
-        assert tool_specs({"reserve": book})["reserve"].name == "reserve"
-        assert tool_specs({"book": spec})["book"] is spec
-        with pytest.raises(ToolDefinitionError, match="use one name"):
-            tool_specs({"reserve": spec})
-
-    @pytest.mark.parametrize(
-        ("tools", "why"),
-        [
-            ([book, book], "two tools named 'book'"),
-            ([book, {"name": "book"}], "two tools named 'book'"),
-            (book, "write [tool]"),
-            (ToolSpec.from_function(book), "write [tool]"),
-            ("book", "write [tool]"),
-            ({"name": "t", "parameters": PARAMETERS}, "write [tool]"),
-            (None, "must be a list"),
-            (5, "must be a list"),
-            ([None], "is not a tool"),
-            (["book"], "is not a tool"),
-            ([int], "is a class"),
-            ([{"parameters": PARAMETERS}], "needs a name"),
-            ({1: book}, "needs a name"),
-            (
-                [{"name": "t", "parameter_definitions": {"a": {"type": "str"}}}],
-                "under 'parameters'",
-            ),
-            ([{"name": "t", "args_schema": PARAMETERS}], "'args_schema' is not read"),
-            ([{"function": {"name": "t", "properties": {"a": {}}}}], "under 'parameters'"),
-            ([{"name": "t", "parameters": {"properties": {"a": {"type": "no"}}}}], "'t'"),
-            ([{"name": "t", "parameters": {"properties": {"a": {"$ref": "http://x"}}}}], "fetched"),
-        ],
-    )
-    def test_what_is_refused_at_the_start(self, tools, why):
-        with pytest.raises(ToolDefinitionError) as caught:
-            tool_specs(tools)
-        assert why in str(caught.value)
-
-    def test_a_mapping_of_any_kind(self):
-        class Tools(Mapping):
-            def __getitem__(self, key):
-                return {"book": book}[key]
-
-            def __iter__(self):
-                return iter(["book"])
-
-            def __len__(self):
-                return 1
-
-        assert list(tool_specs(Tools())) == ["book"]
-
-
-GEMINI = {
-    "type": "OBJECT",
-    "properties": {
-        "type": {"type": "STRING", "enum": ["one_way", "return"], "nullable": True},
-        "stops": {"type": "ARRAY", "maxItems": "2", "items": {"type": "STRING"}},
-        "n": {"anyOf": [{"type": "INTEGER"}, {"type": "STRING"}], "nullable": True},
-    },
-    "propertyOrdering": ["type", "stops"],
-    "required": ["type", "n"],
-}
+    """Book a flight."""
+    return [origin, when, who, cabin, seats, meal]
+
+
+def test_annotations_become_the_schema():
+    spec = ToolSpec.from_function(book)
+    assert (spec.name, spec.description) == ("book", "Book a flight.")
+    assert spec.parameters["required"] == ["origin", "when"]
+    assert spec.parameters["additionalProperties"] is False
+    codes = {each["paths"][0]: each["code"] for each in spec.findings({"seats": 0, "meal": "x"})}
+    assert codes == {
+        "/args/origin": "required",
+        "/args/when": "required",
+        "/args/seats": "minimum",
+        "/args/meal": "enum",
+    }
+
+
+def test_arguments_reach_the_function_as_what_it_annotates():
+    args = {"origin": "LHR", "when": "2026-10-26", "who": {"age": 3}, "cabin": "economy"}
+    value = run_tool(ToolSpec.from_function(book), args)
+    assert value == ["LHR", date(2026, 10, 26), Person(age=3), Cabin.ECONOMY, 1, "veg"]
+
+
+def test_arguments_that_only_the_function_refuses_are_not_done():
+    def even(value):
+        if value % 2:
+            raise ValueError("odd")
+        return value
+
+    def act(n: Annotated[int, AfterValidator(even)]):
+        raise AssertionError(n)
+
+    with pytest.raises(NotDone, match="odd"):
+        run_tool(ToolSpec.from_function(act), {"n": 1})
+
+
+class Rank(enum.IntEnum):
+    HIGH = 1
+
+
+class Rate(enum.Enum):
+    FULL = 2.0**53
+
+
+class Crew(BaseModel):
+    lead: Person
+    shares: list[float] = []
+    pay: float = Field(0, alias="paid")
+    tip: float = Field(0, validation_alias="tips")
+
+
+class Rates(RootModel[dict[int, float]]):
+    pass
+
+
+class Pair(NamedTuple):
+    low: float
+    high: float = 1
+
+
+class Step(TypedDict):
+    size: float
+
+
+@dataclasses.dataclass
+class Row:
+    price: float
+    seat: Seat | None = None
+
+
+BIG = 2**53 + 1
+KEEPS = [
+    *[(kind, 5) for kind in (int, float, Decimal, bool | int, float | None, Any)],
+    *[(kind, 5.0) for kind in (int, float, Decimal, float | int)],
+    *[(kind, 0.1) for kind in (float, Decimal, Annotated[Decimal, Field(decimal_places=2)])],
+    *[(kind, BIG) for kind in (int, Decimal, int | float, Annotated[int, Field(gt=1)])],
+    *[(bool, True), (bool, 1), (Rank, 1), (Cabin, "economy"), (Rate, 2**53), (Literal[1], 1)],
+    *[
+        (timedelta, "P1W"),
+        (date, "2026-10-26"),
+        (datetime, 1e9),
+        (timedelta, 2**40 + 1),
+        (UUID, "0" * 32),
+    ],
+    *[(set[str], ["a", "a"]), (set[date], ["2026-10-26"] * 2), (set[Decimal], [0.1, 5])],
+    *[(frozenset[float], [1, 1.0, 0.5]), (list[float], [1, 0.5]), (tuple[float, int], [1, 2])],
+    *[(deque[int], [1, 2]), (Sequence[float], [1]), (Iterable[float], [1, 2]), (list, [[1], {}])],
+    *[(dict[int, str], {"1": "a", "2": "b"}), (dict, {"a": 1}), (dict[str, float], {"a": 1})],
+    *[
+        (Person, {"age": 3}),
+        (Person | None, None),
+        (list[Person], [{"age": 3}]),
+        (Seat, {"row": 2}),
+    ],
+    *[(Crew, {"lead": {"age": 3}, "shares": [1, 0.5], "paid": 5, "tips": 1}), (Rates, {"1": 5})],
+    *[
+        (Row, {"price": 1, "seat": {"row": 2}}),
+        (Pair, [1]),
+        (Pair, {"low": 1}),
+        (Step, {"size": 1}),
+    ],
+]
+# What an author's own validator makes of a value is what the author wants.
+KEEPS += [
+    (Annotated[int, AfterValidator(abs)], -5),
+    (Annotated[list, AfterValidator(lambda items: items[:1])], [1, 2]),
+]
+CHANGES = [
+    *[(kind, BIG) for kind in (float, float | None, Annotated[float, Field(gt=1)], float | str)],
+    *[(float, 10**30 + 1), (float, -BIG)],
+    *[(list[float], [1, BIG]), (tuple[int, float], [1, BIG]), (deque[float], [BIG])],
+    *[(set[float], [BIG]), (set[float], [BIG - 1, BIG]), (dict[str, list[float]], {"a": [BIG]})],
+    *[(dict[int, str], {"1": "a", "01": "b"}), (dict[float, str], {"1": "a", "1.0": "b"})],
+    *[(dict[bool, str], {"1": "a", "true": "b"}), (dict[int, float], {"1": BIG})],
+    (Rates, {"1": BIG}),
+    *[
+        (Crew, {"lead": {"age": 3}, "paid": BIG}),
+        (Crew, {"lead": {"age": 3}, "tips": BIG}),
+        (Crew, {"lead": {"age": 3}, "shares": [BIG]}),
+    ],
+    *[(Row, {"price": BIG}), (Person, {"age": 3, "name": "ann"})],
+    *[(Pair, [BIG]), (Pair, {"low": BIG}), (list[Row], [{"price": 1}, {"price": BIG}])],
+]
+
+
+def typed(kind):
+    """Return a tool with one argument, and what it was called with."""
+    ran = []
+
+    def act(x):
+        ran.append(x)
+        return "ok"
+
+    act.__annotations__ = {"x": kind}
+    return act, ran
+
+
+@pytest.mark.parametrize("wrap", [ToolSpec.from_function, StructuredTool.from_function])
+@pytest.mark.parametrize(("kind", "written"), KEEPS)
+def test_a_type_that_keeps_a_value_makes_it(wrap, kind, written):
+    act, ran = typed(kind)
+    options = {} if wrap == ToolSpec.from_function else {"description": "Act."}
+    (spec,) = collect_tools([wrap(act, name="act", **options)], {}).values()
+    for run in run_both(spec, {"x": written}):
+        run()
+    assert len(ran) == 2
+
+
+@pytest.mark.parametrize("wrap", [ToolSpec.from_function, StructuredTool.from_function])
+@pytest.mark.parametrize(("kind", "written"), CHANGES)
+def test_a_type_that_changes_a_value_refuses_it_before_the_tool_runs(wrap, kind, written):
+    act, ran = typed(kind)
+    options = {} if wrap == ToolSpec.from_function else {"description": "Act."}
+    (spec,) = collect_tools([wrap(act, name="act", **options)], {}).values()
+    for run in run_both(spec, {"x": written}):
+        with pytest.raises(NotDone, match=r"would change `x`: .* would be "):
+            run()
+    assert ran == []
+    if spec.is_valid({"x": written}):
+        ledger = MemoryLedger()
+        out = play([spec], {"call": {"name": "act", "args": {"x": written}}}, ledger=ledger)
+        assert out["failure"]["findings"][0]["kind"] == "validation"
+        assert "lost" not in [each.status for each in ledger.records()]
+        assert ran == []
+
+
+def test_methods_partials_and_objects_are_functions():
+    class Desk:
+        def book(self, origin: str):
+            return origin
+
+        def __call__(self, origin: str):
+            return origin
+
+    for fn in (Desk().book, Desk(), functools.partial(book, when=date(2026, 1, 1))):
+        spec = ToolSpec.from_function(fn, name="book")
+        assert "origin" in spec.parameters["properties"]
+        value = run_tool(spec, {"origin": "LHR"})
+        assert value == "LHR" or value[1] == date(2026, 1, 1)
+
+
+def test_names_that_pydantic_keeps_for_itself_are_arguments():
+    def act(schema: str, _x: int, model_config: str):
+        return [schema, _x, model_config]
+
+    args = {"schema": "a", "_x": 1, "model_config": "b"}
+    assert run_tool(ToolSpec.from_function(act), args) == ["a", 1, "b"]
+
+
+def test_open_keywords_make_an_open_schema():
+    def act(**more: int):
+        return more
+
+    spec = ToolSpec.from_function(act)
+    assert spec.findings({"x": 1}) == []
+    assert spec.findings({"x": "y"})[0]["code"] == "type"
+    assert run_tool(spec, {"x": 1}) == {"x": 1}
+
+
+def test_a_function_declares_its_effect_in_metadata():
+    def act():
+        pass
+
+    assert not ToolSpec.from_function(act).declared
+    act.metadata = {"effect": "destructive", "atomic": True, "owner": "ann"}
+    spec = ToolSpec.from_function(act)
+    assert (spec.effect, spec.declared, spec.atomic) == ("destructive", True, True)
+    assert ToolSpec.from_function(act, effect="read_only").effect == "read_only"
+    assert ToolSpec.from_function(act, effect=None).declared
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ToolSpec.from_function(book, effect="reed_only"), "did you mean 'read_only'"),
+        (lambda: ToolSpec.from_function(lambda x, /: x), "positional"),
+        (lambda: ToolSpec.from_function(book, timeout=0), "more than 0 seconds"),
+        (lambda: ToolSpec.from_schema({"parameters": {}}), 'needs a "name"'),
+        (lambda: collect_tools([book, book], {}), "two tools are named 'book'"),
+        (lambda: collect_tools([3], {}), "not a tool: 3"),
+    ],
+)
+def test_an_unusable_tool_is_refused(make, words):
+    with pytest.raises(ToolDefinitionError, match=words):
+        make()
+
+
+def test_an_annotation_without_a_schema_is_refused():
+    def act(x: threading.Thread):
+        pass
+
+    with pytest.raises(ToolDefinitionError, match="'act': an annotation"):
+        ToolSpec.from_function(act)
+
+
+INNER = {"name": "f", "description": "d"}
+WANTS = {"type": "object", "properties": {"x": {"type": "integer"}}}
 
 
 @pytest.mark.parametrize(
     "schema",
     [
-        {"name": "fly", "parameters": GEMINI},
-        {"name": "fly", "parametersJsonSchema": GEMINI},
-        {"toolSpec": {"name": "fly", "inputSchema": {"json": GEMINI}}},
-        {"functionDeclarations": [{"name": "fly", "parameters": GEMINI}]},
+        {**INNER, "parameters": WANTS},
+        {**INNER, "input_schema": WANTS},
+        {**INNER, "inputSchema": WANTS},
+        {"type": "function", "function": {**INNER, "parameters": WANTS}},
     ],
 )
-def test_every_providers_way_to_write_a_tool_is_read(schema):
-    spec = tool_specs([schema])["fly"]
-    assert spec.schema["properties"]["type"]["type"] == ["string", "null"]
-    good = {"type": None, "stops": ["a", "b"], "n": None}
-    assert spec.is_valid(good)
-    assert spec.is_valid({**good, "type": "return", "n": 1})
-    assert not spec.is_valid({**good, "stops": ["a", "b", "c"]})
-    assert not spec.is_valid({**good, "type": "both"})
-    assert not spec.is_valid({**good, "n": 1.5})
+def test_a_schema_of_any_provider_is_a_tool(schema):
+    (spec,) = collect_tools([schema], {}).values()
+    assert (spec.name, spec.description, spec.parameters) == ("f", "d", WANTS)
+    assert spec.findings({"x": "y"})[0]["code"] == "type"
+    with pytest.raises(ToolDefinitionError, match="only checked"):
+        run_tool(spec, {})
+
+
+def test_a_map_declares_effects_of_undeclared_tools():
+    said = {
+        "book*": SimpleNamespace(effect="idempotent", atomic=True),
+        "*": SimpleNamespace(effect="read_only", atomic=False),
+    }
+    other = ToolSpec.from_function(book, name="book_2", effect="destructive")
+    found = collect_tools([book, other, INNER], said)
+    assert [(each.effect, each.atomic) for each in found.values()] == [
+        ("idempotent", True),
+        ("destructive", False),
+        ("read_only", False),
+    ]
+
+
+def test_a_langchain_tool_keeps_its_schema_and_hides_injected_arguments():
+    @tool
+    def pay(amount: int, account: Annotated[str, InjectedToolArg] = "own") -> str:
+        """Pay."""
+        return f"{amount} {account}"
+
+    pay.metadata = {"effect": "mutating"}
+    spec = ToolSpec.from_langchain(pay)
+    assert spec.declared
+    assert set(spec.parameters["properties"]) == {"amount"}
+    assert spec.findings({"amount": 1, "acount": "x"})[0]["code"] == "additionalProperties"
+    assert run_tool(spec, {"amount": 1}) == "1 own"
+
+
+def test_a_langchain_tool_with_a_json_schema_is_taken_as_it_is():
+    made = StructuredTool.from_function(lambda **args: args, name="f", description="d")
+    made = made.model_copy(update={"args_schema": WANTS})
+    spec = ToolSpec.from_langchain(made)
+    assert spec.parameters["properties"] == WANTS["properties"]
+    assert run_tool(spec, {"x": 1}) == {"x": 1}
+
+
+def test_a_langchain_error_does_not_come_as_a_result():
+    def fail() -> str:
+        """Fail."""
+        raise ToolException("no seat")
+
+    made = StructuredTool.from_function(fail, handle_tool_error=True)
+    with pytest.raises(ToolException, match="no seat"):
+        run_tool(ToolSpec.from_langchain(made), {})
+    assert made.handle_tool_error is True
+
+
+def test_a_langchain_tool_may_be_async():
+    @tool
+    async def find(x: int) -> int:
+        """Find."""
+        return x
+
+    spec = ToolSpec.from_langchain(find)
+    assert asyncio.run(arun_tool(spec, {"x": 1})) == 1
+    with pytest.raises(GraphSetupError, match="use ainvoke, or aplay"):
+        run_tool(spec, {"x": 1})
+
+
+def made(call, **options):
+    return ToolSpec.from_schema({"name": "f"}, call, **options)
+
+
+def run_both(spec, args):
+    yield lambda: run_tool(spec, args)
+    yield lambda: asyncio.run(arun_tool(spec, args))
+
+
+def test_a_late_tool_is_a_timeout():
+    stop = threading.Event()
+    for run in run_both(made(stop.wait, timeout=0.05), {}):
+        began = time.monotonic()
+        with pytest.raises(TimeoutError, match=r"f gave no answer within 0\.05 seconds"):
+            run()
+        assert time.monotonic() - began < 1
+    stop.set()
+
+
+def test_a_timeout_holds_for_a_tool_that_ignores_its_cancellation():
+    async def stubborn():
+        for _ in range(20):
+            try:
+                await asyncio.sleep(0.05)
+            except asyncio.CancelledError:
+                continue
+
+    async def main():
+        began = time.monotonic()
+        with pytest.raises(TimeoutError):
+            await arun_tool(made(stubborn, timeout=0.05), {})
+        return time.monotonic() - began
+
+    assert asyncio.run(main()) < 0.5
+
+
+@pytest.mark.parametrize("timeout", [None, 5])
+@pytest.mark.parametrize("error", [KeyError("x"), TimeoutError("own"), StopIteration("x")])
+def test_an_error_of_the_tool_comes_out(timeout, error):
+    def fail():
+        raise error
+
+    for run in run_both(made(fail, timeout=timeout), {}):
+        with pytest.raises((type(error), RuntimeError), match=str(error.args[0])):
+            run()
+
+
+@pytest.mark.parametrize("timeout", [None, 5])
+def test_an_argument_may_have_any_name(timeout):
+    def tell(name, run, args, options, future):
+        return [name, run, args, options, future]
+
+    given = {"name": 1, "run": 2, "args": 3, "options": 4, "future": 5}
+    for run in run_both(made(tell, timeout=timeout), given):
+        assert run() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("timeout", [None, 5])
+def test_context_variables_reach_the_tool(timeout):
+    variable = contextvars.ContextVar("variable", default=0)
+    variable.set(7)
+    for run in run_both(made(variable.get, timeout=timeout), {}):
+        assert run() == 7
+
+
+def test_a_sync_tool_that_returns_a_coroutine_is_async():
+    async def answer():
+        return 1
+
+    spec = made(functools.partial(lambda give: give(), answer))
+    assert asyncio.run(arun_tool(spec, {})) == 1
+    with pytest.raises(GraphSetupError, match="async"):
+        run_tool(spec, {})
+
+
+LATE = {
+    "a coroutine": (lambda: give([1, 2]), False),
+    "a coroutine that returns a generator": (lambda: give(n for n in (1, 2)), False),
+    "an async generator": (lambda: stream(1, 2), False),
+    "a coroutine that returns an async generator": (lambda: give(stream(1, 2)), False),
+    "a task": (lambda: Awaited([1, 2]), False),
+    "a generator": (lambda: (n for n in (1, 2)), True),
+    "an iterator": (lambda: iter([1, 2]), True),
+    "a map": (lambda: map(int, "12"), True),
+    "a future": (lambda: done([1, 2]), True),
+    "a future of a generator": (lambda: done(n for n in (1, 2)), True),
+}
+
+
+async def give(value):
+    return value
+
+
+async def stream(*values):
+    for value in values:
+        yield value
+
+
+class Awaited:
+    def __init__(self, value):
+        self.value = value
+
+    def __await__(self):
+        yield from ()
+        return self.value
+
+
+def done(value):
+    future = Future()
+    future.set_result(value)
+    return future
+
+
+@pytest.mark.parametrize("name", LATE)
+@pytest.mark.parametrize("timeout", [None, 5])
+def test_a_value_that_is_made_late_is_waited_for(name, timeout):
+    make, _ = LATE[name]
+    out = asyncio.run(aplay([made(make, timeout=timeout)], {"call": {"name": "f", "args": {}}}))
+    assert out["result"] == [1, 2]
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("name", LATE)
+@pytest.mark.parametrize("timeout", [None, 5])
+def test_a_value_that_sync_code_cannot_wait_for_is_never_a_text(name, timeout):
+    make, waits = LATE[name]
+    spec = made(make, timeout=timeout, effect="mutating")
+    given_, ledger = {"call": {"name": "f", "args": {}}}, MemoryLedger()
+    try:
+        out = play([spec], given_, ledger=ledger)
+    except GraphSetupError:
+        out = {"failure": {"reason": "unknown_outcome"}}
+    assert out.get("result") == ([1, 2] if waits else None)
+    assert [each.status for each in ledger.records()] == ["done" if waits else "lost"]
+    if not waits:
+        assert out["failure"]["reason"] == "unknown_outcome"
+
+
+@pytest.mark.filterwarnings("ignore:coroutine")
+@pytest.mark.parametrize("make", [lambda: give(1), lambda: stream(1), lambda: done(1)])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_part_that_nobody_waits_for_is_a_lost_result(make, is_async):
+    spec = made(lambda: {"a": [make()]}, effect="mutating", atomic=True)
+    given_ = {"call": {"name": "f", "args": {}}}
+    out = asyncio.run(aplay([spec], given_)) if is_async else play([spec], given_)
+    assert out["failure"]["reason"] == "unknown_outcome"
+
+
+def test_a_generator_is_taken_within_the_timeout():
+    def slow():
+        yield 1
+        stop.wait()
+
+    stop = threading.Event()
+    for run in run_both(made(slow, timeout=0.05), {}):
+        with pytest.raises(TimeoutError, match="gave no answer within"):
+            run()
+    stop.set()
+
+
+def test_a_tool_gets_copies_of_its_arguments_each_time():
+    def spoil(x, later):
+        seen.append(copy.deepcopy([x, later]))
+        x["inner"].append("eve")
+        later.clear()
+        if len(seen) < 3:
+            error = ConnectionError("busy")
+            error.status_code, error.retry_after = 429, 0
+            raise error
+        return x
+
+    args = {"x": {"inner": ["ann"]}, "later": [1]}
+    call = {"name": "f", "args": copy.deepcopy(args)}
+    for is_async in (False, True):
+        seen = []
+        slots = {"name": "f", "parameters": {"properties": {"x": {}, "later": {}}}}
+        spec = ToolSpec.from_schema(slots, spoil, effect="idempotent")
+        ledger = MemoryLedger()
+        given_, options = {"call": call}, {"time": VirtualTime(), "ledger": ledger}
+        run = asyncio.run(aplay([spec], given_, **options)) if is_async else None
+        run = run or play([spec], given_, **options)
+        assert seen == [list(args.values())] * 3
+        assert call["args"] == args
+        assert run["result"] == {"inner": ["ann", "eve"]}
+
+
+LOOKS_LIKE_A_CALL = {"type": "tool_call", "name": "other", "args": {"amount": 99}, "id": "x"}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_arguments_that_look_like_a_call_are_arguments(is_async):
+    class Args(BaseModel):
+        type: str
+        name: str
+        args: dict
+        id: str
+
+    def keep(**args):
+        return args
+
+    async def akeep(**args):
+        return args
+
+    options = {"name": "f", "description": "d", "args_schema": Args}
+    tool_ = StructuredTool.from_function(keep, akeep if is_async else None, **options)
+    (spec,) = collect_tools([tool_], {}).values()
+    for run in run_both(spec, LOOKS_LIKE_A_CALL):
+        assert run() == LOOKS_LIKE_A_CALL
+
+
+def keyed(kind=str):
+    keys = []
+
+    def pay(amount, idempotency_key):
+        keys.append(idempotency_key)
+        if len(keys) % 2:
+            error = ConnectionError("busy")
+            error.status_code, error.retry_after = 503, 0
+            raise error
+        return "ok"
+
+    pay.__annotations__ = {"amount": int, "idempotency_key": kind}
+    return keys, ToolSpec.from_function(pay, effect="idempotent")
+
+
+@pytest.mark.parametrize("kind", [str, str | None, UUID])
+@pytest.mark.parametrize(
+    "written", [{}, {"idempotency_key": "mine"}, {"idempotencyKey": 5}, {"idempotency_key": None}]
+)
+def test_the_runtime_gives_each_call_a_key_of_its_own(kind, written):
+    keys, spec = keyed(kind)
+    assert set(spec.parameters["properties"]) == {"amount"}
+    assert spec.findings({"amount": 1, **written}) == []
+    for amount, id_ in ((1, "a"), (1, "a"), (1, "b"), ("2", "a")):
+        call = {"name": "pay", "args": {"amount": amount, **written}, "id": id_}
+        out = play([spec], {"call": call, "task_id": "t"}, time=VirtualTime())
+        assert out["result"] == "ok"
+    pairs = [set(keys[n : n + 2]) for n in range(0, 8, 2)]
+    assert [len(pair) for pair in pairs] == [1] * 4
+    assert pairs[0] == pairs[1]
+    assert len(set(keys)) == 3
+    assert not {"mine", 5, None} & set(keys)
+
+
+def test_a_key_that_a_model_wrote_makes_no_call_another():
+    lost, ledger = [], MemoryLedger()
+
+    def pay(amount: int, idempotency_key: str):
+        lost.append(idempotency_key)
+        raise TimeoutError("no answer")
+
+    spec = ToolSpec.from_function(pay, effect="mutating")
+    for number in "123":
+        args = {"amount": 1, "idempotency_key": number}
+        call = {"name": "pay", "args": args, "id": number}
+        play([spec], {"call": call, "task_id": "t"}, ledger=ledger)
+    assert len(lost) == 1
+    assert lost[0] == ledger.records()[0].key
+
+
+def test_a_cancelled_run_cancels_its_tool():
+    ended = []
+
+    async def sleep():
+        try:
+            await asyncio.sleep(9)
+        finally:
+            ended.append(1)
+
+    async def main():
+        task = asyncio.ensure_future(arun_tool(made(sleep, timeout=9), {}))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait({task})
+        await asyncio.sleep(0.01)
+        return list(ended)
+
+    assert asyncio.run(main()) == [1]
+
+
+LOOP = []
+LOOP.append(LOOP)
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (datetime(2026, 10, 26, 9, 30), "2026-10-26T09:30:00"),  # noqa: DTZ001
+        (b"text", "text"),
+        (b"\xff", base64.b64encode(b"\xff").decode()),
+        (float("nan"), "nan"),
+        ({1: Cabin.ECONOMY, Cabin.ECONOMY: 2}, {"1": "economy", "economy": 2}),
+        ([Person(age=1), Seat(2)], [{"age": 1}, {"row": 2}]),
+        (Decimal("1.50"), "1.50"),
+        (Path("a/b"), "a/b"),
+        ((n for n in (1, 2)), [1, 2]),
+        (LOOP, ["…"]),
+        (AIMessage("hello"), "hello"),
+        (ToolMessage("done", tool_call_id="1", artifact=object()), "done"),
+        (Seat, str(Seat)),
+    ],
+)
+def test_a_value_becomes_plain_json(value, wanted):
+    assert plain(value) == wanted
+
+
+def test_depth_is_bounded():
+    value = []
+    for _ in range(10_000):
+        value = [value]
+    assert len(str(plain(value))) < 200
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=10,
+    )
+)
+def test_json_stays_as_it_is(value):
+    if "inf" not in repr(value):
+        assert plain(value) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    table("error_values.txt", "values"),
+)
+def test_an_error_value_is_told_by_its_structure(value, text):
+    assert error_in(value) == text

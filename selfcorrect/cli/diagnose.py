@@ -1,30 +1,49 @@
-"""`selfcorrect diagnose`: what recorded errors mean, and what the map would try."""
+"""The command `diagnose`: says of recorded errors what they are."""
 
-from __future__ import annotations
+import argparse
+import json
+from collections.abc import Mapping
+from typing import Any
 
-from typing import Annotated, Final
-
-from selfcorrect.batch.recorded_errors import JOB
-from selfcorrect.cli.batch import IN, OUT, PROCESSES, RESUME, answer_file
-from selfcorrect.cli.options import Strategies
-from selfcorrect.cli.screen import TEXTS, listed
-
-GIVEN: Final = TEXTS["diagnose"]["given"]
-"""The keys of a line that is read."""
-ANSWERED: Final = TEXTS["diagnose"]["answered"]
-"""The keys of a line that is written."""
-HELP: Final = "\n\n".join(
-    (listed("A line of IN is an object in JSON:", GIVEN), listed("A line of OUT:", ANSWERED))
-)
-"""What `--help` says of the lines."""
+from selfcorrect.cli.lines import answer_lines
+from selfcorrect.cli.screen import InputError
+from selfcorrect.diagnosis.facts import recorded_finding
+from selfcorrect.model import RETRYABLE, JsonDict, name_place
+from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 
 
-def diagnose(
-    jsonl: Annotated[str, IN],
-    out: Annotated[str, OUT],
-    strategies: Strategies = None,
-    processes: Annotated[int | None, PROCESSES] = None,
-    resume: Annotated[bool, RESUME] = False,
-) -> None:
-    """Say of recorded errors what they mean: one answer per line, in order."""
-    answer_file(JOB, jsonl, out, strategies, processes, resume=resume)
+def diagnose(options: argparse.Namespace) -> int:
+    """Write a line for each error that is read."""
+    chosen = options.strategies
+    strategies = StrategyMap.load(chosen) if chosen else load_default()
+    failed = answer_lines(options, lambda line: describe(json.loads(line), strategies))
+    return 2 if failed else 0
+
+
+def describe(record: object, strategies: StrategyMap) -> JsonDict:
+    """Return the diagnosis of a recorded error.
+
+    Raises:
+        InputError: If the record is unusable.
+    """
+    if not isinstance(record, Mapping):
+        raise InputError("a line must be an object")
+    if not isinstance(record.get("message"), str):
+        raise InputError('"message" is missing (it must be a string)')
+    given = map(record.get, ("exception", "status", "code"))
+    finding = recorded_finding(record["message"], *given)
+    schema, args = record.get("schema"), record.get("arguments")
+    schema = schema if isinstance(schema, Mapping) else None
+    found = strategies.diagnose_faults(finding, record.get("tool"), args=args, schema=schema)
+    first: Any = found[0]
+    return {
+        "id": record.get("id"),
+        **{name: first[name] for name in _SHOWN},
+        "params": list(dict.fromkeys(name_place(path) for each in found for path in each["paths"])),
+        "constraint": first["constraint"] or None,
+        "retryable": first["kind"] in RETRYABLE,
+        "retry_after_s": first["retry_after"],
+    }
+
+
+_SHOWN = ("kind", "category", "rule", "ladder", "confidence", "witness")

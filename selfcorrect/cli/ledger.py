@@ -1,50 +1,98 @@
-"""`selfcorrect ledger`: what a ledger holds, and who answered for it."""
+"""`ledger`: what tools that act have done, what is in doubt, and who settled it."""
 
-from __future__ import annotations
-
+import argparse
+import json
+from contextlib import closing, suppress
 from datetime import UTC, datetime
-from typing import Annotated
+from pathlib import Path
+from typing import Any
 
-import typer
-from rich.table import Column, Table
+from selfcorrect.cli.screen import InputError, say_json
+from selfcorrect.effects.again import Record, in_doubt
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import LedgerError, unknown_name
+from selfcorrect.model import JSON, JsonDict
+from selfcorrect.protocols import Ledger
+from selfcorrect.text import quote, release
 
-from selfcorrect.cli.recorded import from_ledger
-from selfcorrect.cli.screen import console, refuse
-from selfcorrect.kernel.texts import visible
-from selfcorrect.ledger.intents import VERDICTS
+_OUTCOMES = {
+    "done": Outcome.DONE,
+    "not-done": Outcome.NOT_DONE,
+    "again": Outcome.NOT_DONE,
+}
+"""What a person says of a doubt; `again`: it may be made again, whether or not it was done."""
 
 
-def ledger(
-    ledger: Annotated[str, typer.Argument(help="An SQLite file, or the DSN of a PostgreSQL one.")],
-    doubts: Annotated[
-        bool, typer.Option("--doubts", help="Only what was begun, or ended nobody knows how.")
-    ] = False,
-    most: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 20,
-    settle: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="KEY VERDICT", help="Say what became of it: done, not-done, again."),
-    ] = None,
-    by: Annotated[str, typer.Option(help="Who says so, with --settle.")] = "",
-) -> None:
-    """Show the intents of a ledger: when each was written, its status, whose it is, who answered.
+def show_ledger(options: argparse.Namespace) -> int:
+    """Print calls as JSON lines, oldest first; or settle a doubt, and print it."""
+    with closing(open_ledger(options.ledger)) as ledger:
+        if options.settle is not None:
+            found = [_settle(options, ledger)]
+        else:
+            found = ledger.records(doubts=options.doubts)
+        for record in found:
+            say_json(describe(record))
+    return 0
 
-    Arguments and results are not shown. The key ends with what the tool got as its idempotency key.
+
+def _settle(options: argparse.Namespace, ledger: Ledger) -> Record:
+    """Write what a person has found out; return the call."""
+    (key, word), by = options.settle, options.by
+    if word not in _OUTCOMES:
+        raise InputError(unknown_name("outcome", word, _OUTCOMES))
+    if not by:
+        raise InputError("--by NAME is missing: who has found out?")
+    known = {record.key: record for record in ledger.records()}
+    if key not in known:
+        raise InputError(unknown_name("key of a call", key, known))
+    if not in_doubt(known[key]):
+        raise InputError(f"the call {key!r} is not in doubt: its status is {known[key].status}")
+    ledger.settle(key, _OUTCOMES[word], by=f"{by}, to be made again" if word == "again" else by)
+    return next(record for record in ledger.records() if record.key == key)
+
+
+def open_ledger(address: str) -> Any:
+    """Open an existing ledger: a SQLite file, or the address of a PostgreSQL database.
+
+    Raises:
+        LedgerError: If there is none.
     """
-    if settle is not None:
-        key, verdict = settle
-        if verdict not in VERDICTS or not by.strip():
-            refuse(f"--settle takes a key and one of {', '.join(VERDICTS)}; --by says who says so")
-        from_ledger(ledger, lambda store: store.settle_doubt(key, verdict, by))
-        doubts = False
-    found = from_ledger(ledger, lambda store: store.intents(most, in_doubt=doubts))
-    # Whoever settles a doubt copies its key: it is shown whole, on one line.
-    names = ("written (UTC)", "status", "call", "by")
-    table = Table(*names, Column("key", no_wrap=True), box=None)
-    for each in found:
-        written = datetime.fromtimestamp(each.written or 0, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        told = (each.status, each.about, each.by, each.key)
-        table.add_row(written, *(visible(text or "") for text in told))
-    screen = console()
-    screen.print(table)
-    if not found:
-        screen.print("nothing is in doubt" if doubts else "the ledger is empty")
+    if address.startswith(("postgresql://", "postgres://")):
+        from selfcorrect.ledger.postgres import PostgresLedger
+
+        return PostgresLedger(address)
+    from selfcorrect.ledger.sqlite import SqliteLedger
+
+    file = Path(address)
+    if not file.is_file() or not file.stat().st_size:
+        # The address is not repeated: it may hold a password.
+        raise LedgerError("there is no such ledger; give its file, or postgresql://user@host/name")
+    return SqliteLedger(address)
+
+
+_SHOWN = ("key", "tool", "status", "thread", "call_id", "request", "by")
+
+
+def describe(record: Record) -> JsonDict:
+    """Return what a person wants to know of a call."""
+    found: JsonDict = {
+        **{name: getattr(record, name) for name in _SHOWN},
+        "is_running": record.alive,
+        "in_doubt": in_doubt(record) and not record.alive,
+        "since": datetime.fromtimestamp(record.time, UTC).isoformat(timespec="seconds"),
+        "call": record.about,
+        "value": _release(record.value),
+    }
+    return {
+        name: release(item) if isinstance(item, str) else item
+        for name, item in found.items()
+        if item not in (None, "", False)
+    }
+
+
+def _release(value: JSON) -> JSON:
+    """Return a value as it may leave; one that is cut is its text."""
+    text = quote(value, 1_000)
+    with suppress(ValueError):
+        return json.loads(text)
+    return text

@@ -1,83 +1,233 @@
-"""`selfcorrect propose`: a model proposes rules and recalls; gates decide what is written down."""
+"""The command `propose`: a model suggests rules for undecided errors; what passes is kept."""
 
-from __future__ import annotations
+import argparse
+import json
+import re
+import runpy
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
-from typing import Annotated, Any
+from selfcorrect.cli.lines import take_lines
+from selfcorrect.cli.screen import InputError, say
+from selfcorrect.context import run_sync
+from selfcorrect.diagnosis.facts import recorded_finding
+from selfcorrect.drawing.text import error_text
+from selfcorrect.effects.effect import acts
+from selfcorrect.errors import MapError
+from selfcorrect.lazy import load_table
+from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, frozen
+from selfcorrect.models.port import ModelPort, Spending
+from selfcorrect.names import LONGEST, is_plain
+from selfcorrect.strategy_map.lint import lint
+from selfcorrect.strategy_map.match import fits
+from selfcorrect.strategy_map.patterns import compile_pattern
+from selfcorrect.strategy_map.registry import BUILT_IN
+from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.text import bound, release
 
-import typer
 
-from selfcorrect.batch.files import target
-from selfcorrect.cli.options import Tools
-from selfcorrect.cli.recorded import calls_of
-from selfcorrect.cli.screen import console, refuse
-from selfcorrect.kernel.texts import visible
+@frozen
+class RecordedError:
+    """An error of a recorded call.
 
-
-def propose(
-    logs: Annotated[
-        list[str], typer.Argument(metavar="CALLS.jsonl...", help="Recorded runs; - is stdin.")
-    ],
-    model: Annotated[
-        str,
-        typer.Option(metavar="MODEL", help="provider:name for LangChain, or file.py:object."),
-    ],
-    out: Annotated[
-        str, typer.Option("-o", "--out", metavar="MAP.toml", help="The map to write.")
-    ] = "proposed.toml",
-    strategies: Annotated[
-        str | None, typer.Option(metavar="NAME|PATH", help="The map that it is proposed for.")
-    ] = None,
-    most: Annotated[int, typer.Option(min=1, help="Errors that the model is asked about.")] = 10,
-    trust: Annotated[
-        int,
-        typer.Option(min=0, help="Tasks that let an entry out of quarantine; 0: only a person."),
-    ] = 0,
-    tools: Tools = None,
-) -> None:
-    """Let a model propose entries for errors that nothing settles, and write what passes the gates.
-
-    The model reads errors without their values. An entry that passes only suggests, until a person
-    takes its line `suggest = true` out, or as many tasks as --trust says speak for it.
-
-    Exits with 1 if nothing passed.
+    Attributes:
+        tool: The tool.
+        text: What the error says, without values.
+        names: The parameters of the tool.
+        effect: Its effect, as far as it is declared.
+        finding: What the error shows.
     """
-    from selfcorrect.learning.proposing import propose as ask
-    from selfcorrect.learning.writing import as_toml
-    from selfcorrect.mapping.loading import load_map
 
-    screen = console(stderr=True)
-    base = load_map(strategies)
-    with calls_of(logs, out, tools) as found:
-        result = ask(found.calls, _model(model), base, most=most, trust=trust)
-    for each in result.proposals:
-        verdict = each.verdict
-        gate = "passed" if verdict.passed else f"refused at {verdict.gate}: {verdict.why}"
-        text = f"{each.tool}: {each.error}\n  {gate}\n  {verdict.counts}"
-        screen.print(visible(text), soft_wrap=True)
-    with target(out) as file:
-        extends = (strategies,) if strategies else ("default",)
-        file.write(as_toml(result.entries, extends=extends))
-    screen.print(f"{len(result.entries)} entries in {out}")
-    raise typer.Exit(0 if result.entries else 1)
+    tool: str
+    text: str
+    names: tuple[str, ...]
+    effect: str
+    finding: Finding
 
 
-def _model(spec: str) -> Any:
-    """The chat model that a command names."""
-    place, colon, name = spec.rpartition(":")
-    if colon and place.endswith(".py"):
-        from pathlib import Path
+def propose(options: argparse.Namespace) -> int:
+    """Ask a model for a rule for each sort of undecided error, and write those that pass."""
+    out, base = Path(options.o), options.strategies or "default"
+    if out.exists() or not out.parent.is_dir():
+        raise InputError(f"{out} must be a new file, in a folder that exists; choose one by -o")
+    if base.endswith(".toml") or "/" in base:
+        base = str(Path(base).resolve())
+    strategies, model = StrategyMap.load(base), _load_model(options.model)
+    # A call that is sent again counts too.
+    port = ModelPort(model, Spending(left={"model_calls": options.most}))
+    decided: list[RecordedError] = []
+    groups: dict[Any, list[RecordedError]] = defaultdict(list)
 
-        from selfcorrect.mapping.files import load_object
+    def take(line: str) -> None:
+        record = json.loads(line)
+        text = record["message"] if "message" in record else record["error"]
+        if text is not None:
+            each = _error(record, text, strategies)
+            is_decided = strategies.ask_rules(each.finding, each.tool).first is not None
+            # Errors of one cause share a tool and a masked text.
+            (decided if is_decided else groups[each.tool, each.text]).append(each)
 
+    take_lines(options.errors, take)
+    written, passed = _TABLE["head"].format(base=json.dumps(base)), 0
+    for own in sorted(groups.values(), key=len, reverse=True)[: max(0, options.most)]:
+        others = chain(decided, *(each for each in groups.values() if each is not own))
+        shown = f"{own[0].tool}: {bound(own[0].text, 80)} ({len(own)}): "
         try:
-            return load_object(f"{place}:{name}", Path())
-        except LookupError as error:
-            refuse(f"--model: {error}")
-    try:
-        from langchain.chat_models import init_chat_model
+            rule = _rule_in(run_sync(port.ask_json(_TABLE["ask"], _prompt(own[0]))), own)
+            text = written + _toml(rule, options.model, len(own))
+            _check(rule, text, own, others)
+        except Exception as error:
+            # A model that fails costs its group only.
+            say(f"{shown}refused: {error_text(error)}")
+        else:
+            written, passed = text, passed + 1
+            say(f"{shown}proposed {rule['id']}")
+    if not passed:
+        say("nothing is proposed")
+        return 1
+    out.write_text(written, "utf-8")
+    say(f"{out}: {passed} to be approved")
+    return 0
 
-        return init_chat_model(spec)
-    except ImportError as error:
-        refuse(f"--model {spec}: {error}; pip install langchain and the provider's package")
+
+_TABLE = load_table("cli/propose.toml")
+
+
+def _load_model(reference: str) -> Any:
+    place, _, name = reference.rpartition(":")
+    try:
+        return runpy.run_path(place)[name]
     except Exception as error:
-        refuse(f"--model {spec}: {error}")
+        why = error_text(error)
+        raise InputError(f"--model {reference}: write FILE.py:OBJECT ({why})") from error
+
+
+def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedError:
+    tool, arguments = record["tool"], record.get("arguments") or {}
+    # Values are cut out by the arguments, and a name with other signs is a pattern for tools.
+    is_text = isinstance(text, str) and isinstance(arguments, Mapping)
+    if not is_text or not is_plain(tool) or len(tool) > LONGEST:
+        raise ValueError("an error has a text, a tool's plain name, and an object of arguments")
+    schema = record.get("schema") or {}
+    names = tuple(each for each in schema.get("properties") or arguments if _NAME.fullmatch(each))
+    declared = [each.effect for name, each in strategies.effects.items() if fits(tool, (name,))]
+    effect = [*declared, record.get("effect") or ""][0]
+    finding = recorded_finding(text, *map(record.get, ("exception", "status", "code")))
+    return RecordedError(tool, mask(text, arguments, names), names, str(effect), finding)
+
+
+_NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
+
+
+def _prompt(error: RecordedError) -> str:
+    data: JsonDict = {
+        "tool": error.tool,
+        "parameters": error.names[:100],
+        "error": error.text,
+        "kinds": [*map(str, ErrorKind)],
+        "categories": [*map(str, Category)],
+        "strategies": [*BUILT_IN],
+        "answer": {"rule": _TABLE["example"]},
+    }
+    return "\n".join(f"{key}: {json.dumps(item, ensure_ascii=False)}" for key, item in data.items())
+
+
+_VALUES = re.compile("".join(_TABLE["values"]))
+
+
+def mask(text: str, arguments: JSON, names: Sequence[str] = ()) -> str:
+    """Return an error's text with marks for its values.
+
+    >>> mask("Ann has no seat 12 on 'LH-7' at `day`", {"who": "ann"}, ["day"])
+    '{text} has no seat {number} on {text} at `day`'
+    """
+    # What is cut off first may be a part of a value.
+    text = release(text, 2 * len(text) + 100)
+    low = text.lower()
+    values = {each for each in _pieces(arguments) if each.lower() in low} - {*names}
+    known = [
+        # A short value may stand in a word by accident.
+        re.escape(each) if len(each) > 3 else rf"(?<!\w){re.escape(each)}(?!\w)"
+        for each in sorted(values, key=len, reverse=True)
+    ]
+    if known:
+        text = re.sub("|".join(known), "{text}", text, flags=re.IGNORECASE)
+
+    def mark(found: re.Match[str]) -> str:
+        is_name = found.lastgroup == "text" and found[0][1:-1] in names
+        return found[0] if is_name else f"{{{found.lastgroup}}}"
+
+    return bound(_VALUES.sub(mark, text), 1_000)
+
+
+def _pieces(value: JSON) -> Iterator[str]:
+    """Yield what stands in arguments, the words of it, and all keys."""
+    if isinstance(value, Mapping | list):
+        for item in value:
+            yield from _pieces(item)
+            yield from _pieces(value[item]) if isinstance(value, Mapping) else ()
+    elif not isinstance(value, bool | None) and str(value).strip():
+        yield str(value).strip()
+        yield from re.findall(r"\w{4,}", str(value))
+
+
+def _rule_in(answer: JsonDict | None, own: Sequence[RecordedError]) -> JsonDict:
+    """Return the rule of an answer, bound to the tool that it was asked for."""
+    rule = (answer or {}).get("rule")
+    if not rule or not isinstance(rule, dict):
+        raise ValueError("the model proposes nothing" if answer else "the model answers no object")
+    tool = own[0].tool
+    if rule.pop("tool", tool) not in (tool, [tool]):
+        raise ValueError("it is for another tool")
+    if more := rule.keys() - _TABLE["example"].keys():
+        raise ValueError(f"a proposal may not set {', '.join(sorted(more))}")
+    if lacks := [key for key in _TABLE["example"] if key != "params" and not rule.get(key)]:
+        raise ValueError(f"it lacks {', '.join(lacks)}")
+    ladder = rule["repair"] if isinstance(rule["repair"], list) else [rule["repair"]]
+    for name in ladder:
+        if name not in BUILT_IN:
+            raise ValueError(f"{name!r} is not a built-in strategy")
+    passes = rule["kind"] in RETRYABLE or "wait" in ladder
+    if passes and any(each.effect and acts(each.effect) for each in own):
+        raise ValueError("a tool with side effects is not called again because of an error's words")
+    return {**rule, "tool": [tool]}
+
+
+def _toml(rule: JsonDict, model: str, count: int) -> str:
+    """Return a rule as TOML, whose texts and lists are JSON's."""
+    items = {key: json.dumps(item, ensure_ascii=False) for key, item in rule.items()}
+    lines = [f"{key} = {text}".replace("\x7f", r"\u007f") for key, text in items.items()]
+    top = f"# Proposed by {json.dumps(model)} from {count} errors."
+    return "\n".join(["", top, "[[rule]]", *lines, ""])
+
+
+def _check(
+    rule: JsonDict, text: str, own: Iterable[RecordedError], others: Iterable[RecordedError]
+) -> None:
+    """Check a map with the proposed rule at its end.
+
+    Raises:
+        ValueError: If the rule decides too much, or too little.
+        MapError: If the map does not load.
+    """
+    # Half a character cannot be written.
+    made = tomllib.loads(text.encode().decode())
+    made.pop("format")
+    loaded = StrategyMap(made.pop("rule"), name="proposed", **made)
+    if problems := lint(loaded):
+        raise MapError(problems)
+    key, pattern = f"proposed/{rule['id']}", compile_pattern(rule["match"])
+    if any(pattern.search(probe) for probe in _TABLE["probes"]):
+        raise ValueError("its pattern matches nearly everything")
+
+    def met(error: RecordedError) -> list[str]:
+        return [each.key for each in loaded.matches(error.finding, error.tool)]
+
+    if any(met(each)[:1] != [key] for each in own):
+        raise ValueError("it does not decide the errors that it was asked about")
+    if any(key in met(each) for each in others):
+        raise ValueError("its pattern matches other errors too")

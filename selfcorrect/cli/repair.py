@@ -1,38 +1,80 @@
-"""`selfcorrect repair`: mend calls from a file, and execute nothing."""
+"""The command `repair`: repairs calls of a JSON Lines file, and executes nothing."""
 
-from __future__ import annotations
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
 
-from typing import Annotated, Final
+from selfcorrect.cli.lines import UNUSABLE, answer_lines
+from selfcorrect.cli.screen import InputError
+from selfcorrect.mender import Mender, Mending
+from selfcorrect.model import JSON, Change, JsonDict, JsonObject, change_json
 
-import typer
-
-from selfcorrect.batch.recorded_calls import JOB
-from selfcorrect.cli.batch import IN, OUT, PROCESSES, RESUME, answer_file
-from selfcorrect.cli.options import Strategies
-from selfcorrect.cli.screen import TEXTS, listed
-
-GIVEN: Final = TEXTS["repair"]["given"]
-"""The keys of a line that is read."""
-ANSWERED: Final = TEXTS["repair"]["answered"]
-"""The keys of a line that is written; those of a reason, and `each`, only where there is one."""
-HELP: Final = "\n\n".join(
-    (
-        listed("A line of IN is an object in JSON; null means absent:", GIVEN),
-        listed("A line of OUT:", ANSWERED),
-    )
-)
-"""What `--help` says of the lines."""
+_MENDERS = 64
+"""How many sets of tools stay ready; a file often has the same few in turn."""
 
 
-def repair(
-    jsonl: Annotated[str, IN],
-    out: Annotated[str, OUT],
-    strategies: Strategies = None,
-    no_model: Annotated[  # noqa: ARG001 -- no way to name a model exists yet
-        bool, typer.Option("--no-model", help="Ask no model, even if one is configured.")
-    ] = False,
-    processes: Annotated[int | None, PROCESSES] = None,
-    resume: Annotated[bool, RESUME] = False,
-) -> None:
-    """Mend tool calls without executing them: one answer per line, in order."""
-    answer_file(JOB, jsonl, out, strategies, processes, resume=resume)
+def repair(options: argparse.Namespace) -> int:
+    """Write a line for each call that is read."""
+    chosen: Any = {"strategies": options.strategies} if options.strategies else {}
+    outcomes = Counter[str]()
+
+    @lru_cache(maxsize=_MENDERS)
+    def mender_of(tools: str) -> Mender:
+        offered: dict[str, JsonObject] = {}
+        for tool in json.loads(tools):
+            # Of two tools of one name nobody can say which is meant: the first one is.
+            name = tool.get("name") or (tool.get("function") or {}).get("name")
+            offered.setdefault(str(name), tool)
+        return Mender(offered.values(), **chosen)
+
+    def answer(line: str) -> JsonDict:
+        made = _answer(line, mender_of)
+        outcomes[made["outcome"]] += 1
+        return made
+
+    answer_lines(options, answer)
+    return 1 if outcomes["ask"] + outcomes["failed"] else 0
+
+
+def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
+    item: Any = {}
+    try:
+        item = json.loads(line)
+        given = _given(item)
+        mender = mender_of(json.dumps(item["tools"]))
+        beside = {key: item[key] for key in ("request", "finish_reason") if item.get(key)}
+        return {"id": item.get("id"), **_result(mender.call(given, **beside))}
+    except UNUSABLE as error:
+        about = item.get("id") if isinstance(item, Mapping) else None
+        empty = {"calls": [], "changes": [], "model_calls": 0}
+        reason = {"reason": "invalid_input", "detail": str(error)[:500]}
+        return {"id": about, "outcome": "failed", **empty, **reason}
+
+
+def _given(item: Any) -> JSON:
+    if not isinstance(item, Mapping) or not isinstance(item.get("tools"), list):
+        raise InputError('a line must be an object with "tools" (a list), and "raw" or "call"')
+    for name in ("call", "raw"):
+        if item.get(name) is not None:
+            return item[name]
+    raise InputError('"raw" or "call" is missing')
+
+
+def _result(mending: Mending) -> JsonDict:
+    answer: JsonDict = {
+        "outcome": mending.outcome,
+        "calls": [{"name": each.name, "arguments": each.args} for each in mending.ready],
+        "changes": [_change(each) for each in mending.changes],
+        "model_calls": mending.cost.get("model_calls", 0),
+    }
+    if mending.reason is not None:
+        answer |= {"reason": mending.reason, "detail": mending.detail}
+    return answer
+
+
+def _change(change: Change) -> JsonDict:
+    made = change_json(change)
+    return {key: made.get(key) for key in ("path", "before", "after", "strategy", "rule", "safety")}

@@ -1,217 +1,165 @@
-"""`selfcorrect run`: put calls through a graph and tell what became of each."""
+"""The command `run`: calls through a graph, and what became of each."""
 
-from __future__ import annotations
-
-import asyncio
+import argparse
+import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from typing import Annotated, Any, Final, Self, TypeGuard
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
 from uuid import uuid4
 
-import typer
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-from selfcorrect.batch.files import source as read_from
-from selfcorrect.batch.files import target
-from selfcorrect.batch.lines import parse, write
-from selfcorrect.cli import person, source
-from selfcorrect.cli.options import Strategies
-from selfcorrect.cli.progress import leave, live
-from selfcorrect.cli.screen import console, refuse, row, short, show
-from selfcorrect.cli.show import STYLES, Tally, legend, story, verdict
-from selfcorrect.cli.source import Entry
-from selfcorrect.cli.strange_keys import strange_keys
-from selfcorrect.integrations.pausing import QUESTIONS, pausable, plain_questions, resume
-from selfcorrect.json_forms import to_json
-from selfcorrect.loop.asking import naming
-from selfcorrect.loop.context import AGAIN
-from selfcorrect.mapping.loading import ENVIRONMENT
-from selfcorrect.model import JSON
-from selfcorrect.report import FailureReport
-from selfcorrect.state import INPUT_KEYS as STATE_INPUT
-from selfcorrect.state import STATE_KEYS
-
-INPUT_KEYS: Final = {"call", "raw", "request"}
-"""An object with one of these is a whole graph input; another is the call itself."""
+from selfcorrect.cli.lines import read_lines
+from selfcorrect.cli.screen import InputError, say, say_json, show
+from selfcorrect.cli.starter import load_graph_file, make_graph
+from selfcorrect.drawing.recorded import question_of, tell_change
+from selfcorrect.drawing.text import question_lines
+from selfcorrect.errors import CorrectionFailed
+from selfcorrect.model import JSON, JsonDict
+from selfcorrect.text import text_of
 
 
-def run(
-    graph: Annotated[
-        str | None,
-        typer.Argument(help="path/file.py[:object], or a name in langgraph.json."),
-    ] = None,
-    call: Annotated[str | None, typer.Option(metavar="JSON", help="One call to run.")] = None,
-    jsonl: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="One graph input per line; - is stdin."),
-    ] = None,
-    strategies: Strategies = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one output object per line.")
-    ] = False,
-    interactive: Annotated[
-        bool, typer.Option("--interactive", help="Ask here where a person must decide.")
-    ] = False,
-    again: Annotated[
-        bool,
-        typer.Option("--again", help="Do once more what may have been done: a person says so."),
-    ] = False,
-    record: Annotated[
-        str | None,
-        typer.Option(metavar="TRAIL.jsonl", help="Write every run, with its trail, to a file."),
-    ] = None,
-) -> None:
-    """Put calls through a graph; without --call or --jsonl, the examples that it brings along.
+class _Task(NamedTuple):
+    title: str
+    expected: str | None
+    inputs: JsonDict
 
-    Without GRAPH that is the flight booking, under the map that SELFCORRECT_STRATEGIES names.
 
-    Exit codes: 0, all calls were done, or each example ended as it says that it does, or as you
-    answered; 1, some ended otherwise; 2, wrong usage or unreadable input.
+def run(options: argparse.Namespace) -> int:
+    """Run a graph on calls, or on its examples where there are none."""
+    if options.interactive and options.jsonl == "-":
+        raise InputError("--interactive reads answers from stdin; give the calls in a file")
+    module = load_graph_file(options.graph)
+    wishes: JsonDict = {"strategies": options.strategies} if options.strategies else {}
+    if options.call is None and options.jsonl is None and hasattr(module, "make_model"):
+        wishes["model"] = module.make_model()
+    if options.interactive:
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        wishes["checkpointer"] = InMemorySaver()
+    graph = make_graph(module, **wishes)
+    counts = Counter[str]()
+    surprises = 0
+    with Path(options.record or os.devnull).open("w", encoding="utf-8") as record:
+        for task in _tasks(options, module):
+            out = _run_one(graph, task.inputs, interactive=options.interactive)
+            # A recording that is cut off keeps the runs before it.
+            print(
+                json.dumps({"title": task.title, **out}, default=text_of), file=record, flush=True
+            )
+            counts.update(calls=1, executions=_executions(out), **{f"{ending(out)}s": 1})
+            surprises += ending(out) != (task.expected or "result")
+            if options.json:
+                say_json(out)
+            else:
+                _show(task, out)
+    if counts["calls"] > 1 and not options.json:
+        say(" · ".join(f"{name} {count}" for name, count in counts.items()))
+    return 1 if surprises else 0
+
+
+def _tasks(options: argparse.Namespace, module: Any) -> Iterator[_Task]:
+    if options.call is not None:
+        yield _task(options.call, "--call")
+    elif options.jsonl is not None:
+        yield from (_task(line, place) for line, place in read_lines(options.jsonl))
+    elif hasattr(module, "EXAMPLES"):
+        yield from (_Task(*example) for example in module.EXAMPLES)
+    else:
+        raise InputError(f"{module.__file__} has no EXAMPLES; give calls by --call or --jsonl")
+
+
+def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
+    config = {"configurable": {"thread_id": uuid4().hex}}
+    step: Any = inputs
+    while True:
+        try:
+            out: JsonDict = dict(graph.invoke(step, config))
+        except CorrectionFailed as error:
+            return {"failure": {"reason": "raised", "detail": str(error)}}
+        questions = [each.value for each in out.pop("__interrupt__", ())]
+        if not questions:
+            return out
+        answer = _answer(questions[0]) if interactive else None
+        if answer is None:
+            return out | {"question": questions[0]}
+        from langgraph.types import Command
+
+        step = Command(resume=answer)
+
+
+def _answer(question: JsonDict) -> JsonDict | None:
+    """Ask on stderr and read a line from stdin; None where stdin has ended."""
+    told = [f"  your answer: {each}" for each in [question.get("problem")] if each]
+    for each in question["attempts"]:
+        call, outcome, text = show(each["call"]), each["outcome"], each["text"]
+        told.append(f"  attempt {each['number']}: {call} {outcome}: {text}")
+    told += question_lines(question_of(question))
+    for line in [*told, "  a number, a value (JSON or text), approve or reject:"]:
+        say(line, "yellow", stderr=True)
+    line = sys.stdin.readline()
+    answer: JSON = line.strip()
+    if answer.isdecimal() and 1 <= int(answer) <= len(question["options"]):
+        answer = {"action": "choose", "choice": int(answer) - 1}
+    else:
+        with suppress(ValueError, RecursionError):
+            answer = json.loads(answer)
+    return {"question": question["id"], "answer": answer or None} if line else None
+
+
+def ending(out: JsonDict) -> str:
+    """Return how a call ended: result, question or failure.
+
+    >>> ending({"failure": {"reason": "needs_person"}}), ending({"result": None})
+    ('question', 'result')
     """
-    if call is not None and jsonl is not None:
-        refuse("give --call or --jsonl, not both")
-    if interactive and jsonl == "-":
-        refuse("--interactive reads answers from stdin, so --jsonl cannot be - as well")
-    found = source.find(graph)
-    built = found.graph(strategies or (os.environ.get(ENVIRONMENT) if graph is None else None))
-    tally = Tally()
-    as_told = True
-    with ExitStack() as stack:
-        given = stack.enter_context(read_from(jsonl)).lines() if jsonl is not None else ()
-        entries = (
-            _entries(found, call)
-            if jsonl is None
-            else (Entry(line.where, line.value, line.error) for line in given)
-        )
-        if call is None and jsonl is None and not as_json:
-            show(console(), legend())
-        graph_ = pausable(built) if interactive else built
-        player = _Player(graph_, interactive=interactive, again=again)
-        stack.enter_context(player)
-        trails = stack.enter_context(target(record, jsonl)) if record else None
-        channels = getattr(
-            built, "channels", None
-        )  # a graph that has none says nothing of its keys
-        own = {"id", *(channels or ())} - STATE_KEYS
-        strange = stack.enter_context(strange_keys(STATE_INPUT | own, STATE_KEYS))
-        step = stack.enter_context(_progress())
-        tell = _tell_json if as_json else _tell
-        for entry in entries:
-            if jsonl is not None and channels and _is_whole(entry.input):
-                strange.see(entry.title, entry.input)
-            output = player.play(entry)
-            tally.add(output)
-            expected = entry.expect == verdict(output) or (interactive and entry.expect == "asked")
-            as_told = as_told and expected
-            tell(entry, output, expected)
-            if trails is not None:
-                write(trails, {"title": entry.title, "input": entry.input, **output})
-            step(tally)
-    console(stderr=as_json).print(tally.line())
-    leave(None if tally.all_done or as_told else "some ended in a report, a question or an error")
+    if "question" in out or out.get("failure", {}).get("reason") == "needs_person":
+        return "question"
+    return "failure" if "failure" in out else "result"
 
 
-def _entries(found: source.Source, call: str | None) -> Iterable[Entry]:
-    if call is not None:
-        try:
-            given = parse(call)
-        except ValueError as error:
-            refuse(f'--call: {error}; a text that is no JSON goes in as {{"raw": "…"}}')
-        return [Entry("call", given if _is_whole(given) else {"call": given})]
-    order = list(STYLES)
-    return sorted(
-        found.examples(), key=lambda each: order.index(each.expect) if each.expect in order else 0
-    )
+def _show(task: _Task, out: JsonDict) -> None:
+    end, failure = ending(out), out.get("failure", {})
+    say(f"■ {task.title}", "bold")
+    for event in out.get("trail", ()):
+        for change in event.get("changes", ()):
+            say(f"  {tell_change(change)}")
+        if event.get("wait"):
+            say(f"  wait {event['wait']:.2f} s")
+        if end == "result" and "reason" in event:
+            # An agent goes on after a call that failed.
+            say(f"  {event['reason']}: {event['detail']}", "yellow")
+    if end == "result":
+        say(f"  result (executions: {_executions(out)})  {show(out.get('result'))}", "green")
+    elif end == "question":
+        question = out.get("question") or failure.get("question") or {}
+        say(f"  question  {question.get('question') or failure['detail']}", "yellow")
+        for option in question_of(question)["options"]:
+            say(f"    {option}")
+    else:
+        say(f"  failure  {failure['reason']}: {failure['detail']}", "red")
+    if task.expected not in (None, end):
+        say(f"  expected a {task.expected}", "red")
 
 
-def _is_whole(given: JSON) -> TypeGuard[Mapping[str, JSON]]:
-    return isinstance(given, Mapping) and bool(given.keys() & INPUT_KEYS)
+def _executions(out: JsonDict) -> int:
+    trail = out.get("trail", ())
+    return sum(event["node"] == "execute" and "attempt" in event for event in trail)
 
 
-class _Player:
-    """Runs entries through a graph, one after the other, on an event loop of its own."""
-
-    def __init__(self, graph: Any, *, interactive: bool, again: bool) -> None:
-        self._graph = graph
-        self._interactive = interactive
-        self._configurable = {AGAIN: True} if again else {}
-        self._runner = asyncio.Runner()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._runner.close()
-
-    def play(self, entry: Entry) -> dict[str, Any]:
-        """One entry's output; whatever a run raises becomes an output too."""
-        if entry.error is not None:
-            return {"error": entry.error, "trail": []}
-        if not isinstance(entry.input, Mapping):
-            text = f"{entry.title}: a graph input is an object, not {short(entry.input, 40)}"
-            return {"error": text, "trail": []}
-        try:
-            return self._runner.run(self._invoke(entry.input))
-        except Exception as error:  # one bad run never stops the others
-            return {"error": f"{type(error).__name__}: {error}", "trail": []}
-        except SystemExit as error:
-            self._replace_runner()
-            return {"error": f"SystemExit: {error}", "trail": []}
-
-    async def _invoke(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        task = given.get("task_id")  # what may have been done is remembered by thread
-        thread = task if task and isinstance(task, str) else uuid4().hex
-        config = {"configurable": {"thread_id": thread, **self._configurable}}
-        output = await self._graph.ainvoke(dict(given), config)
-        while self._interactive and (questions := plain_questions(output).get(QUESTIONS)):
-            try:
-                answer = person.ask(questions[0])
-            except person.Unanswered:
-                return _unanswered(output, questions[0])
-            output = await self._graph.ainvoke(resume(naming(answer, questions[0])), config)
-        return plain_questions(output) if isinstance(output, dict) else {"result": output}
-
-    def _replace_runner(self) -> None:
-        """SystemExit breaks out of a loop and leaves tasks behind; none may reach the next run."""
-        self._runner.get_loop().set_exception_handler(lambda _loop, _context: None)
-        with suppress(SystemExit):
-            self._runner.close()
-        self._runner = asyncio.Runner()
-
-
-def _unanswered(output: Mapping[str, Any], question: JSON) -> dict[str, Any]:
-    """What a run that waits for an answer comes to where none will be given."""
-    asked: Mapping[str, Any] = (
-        question if isinstance(question, Mapping) else {"question": str(question)}
-    )
-    report = FailureReport(
-        "needs_person",
-        "nobody answered: the input ended",
-        call=asked.get("call"),
-        original=asked.get("original"),
-        question=dict(asked),
-    )
-    return {"failure": to_json(report), "trail": output.get("trail", [])}
-
-
-def _tell(entry: Entry, output: Mapping[str, Any], expected: bool) -> None:
-    screen = console()
-    for line in story(entry.title, output):
-        show(screen, line)
-    if entry.expect is not None and not expected:
-        show(screen, row("expected", (str(entry.expect), "bold yellow")))
-    screen.print()
-
-
-def _tell_json(_: Entry, output: Mapping[str, Any], _expected: bool) -> None:
-    write(sys.stdout, dict(output))
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[Tally], None]]:
-    """Live counts on stderr, where a person looks at it and the results go somewhere else."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with live(*columns, hidden=sys.stdout.isatty(), description="0 calls") as update:
-        yield lambda tally: update(description=tally.line().plain)
+def _task(text: str, place: str) -> _Task:
+    """Read an input of the graph, a bare call, or a text that a model wrote."""
+    try:
+        item = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{place}: the line must be one JSON value: {error}") from None
+    if isinstance(item, str):
+        return _Task(item, None, {"raw": item})
+    if not isinstance(item, dict):
+        raise InputError(f'{place}: a call must be an object: {{"name": …, "args": {{…}}}}')
+    inputs = item if item.keys() & {"call", "raw", "request"} else {"call": item}
+    call = inputs.get("call")
+    name = call.get("name") if isinstance(call, dict) else None
+    return _Task(str(name or inputs.get("request") or place), None, inputs)

@@ -1,1 +1,1 @@
-"""Where the loop is plugged in: each file imports its host inside functions."""
+"""Homes of what connects the loop to other frameworks; each module loads its own library."""

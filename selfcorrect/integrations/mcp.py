@@ -1,206 +1,141 @@
-"""Tools of MCP servers: their schemas checked, their errors told apart, their hints not believed.
+"""Tools of MCP servers: called once, their errors told apart, their hints believed on request.
 
-For the tools of an MCP session, `session_tools`; for those that langchain-mcp-adapters made,
-`adapter_tools`. An annotation of a server (`readOnlyHint` …) counts as a tool's effect only where
-the caller trusts the server: whoever wrote a tool that deletes can also write that it does not.
+Whoever wrote a tool that deletes can also write that it only reads. So the annotations of a server
+count as effects only where the caller trusts the server.
 """
 
-from __future__ import annotations
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Final
+from selfcorrect.effects.effect import Effect
+from selfcorrect.errors import ToolDefinitionError
+from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec, is_usable
 
-from selfcorrect.errors import SelfCorrectError, ToolReportedError
-from selfcorrect.forms.access import dumped
-from selfcorrect.plain import as_text
-from selfcorrect.protocols import Effect
-from selfcorrect.tools import ToolSpec
-from selfcorrect.tools.declarations import SERVER_HINTS
-
-TRUSTED: Final = "selfcorrect_trusted"
-"""The metadata key of a tool whose server the caller trusts."""
-_NOT_A_SERVERS: Final = frozenset({"effect", "atomic", "server", "verify", TRUSTED})
-"""Keys that count only where code wrote them."""
-_MOST_PAGES: Final = 100
-_MOST_TEXT: Final = 64 * 1024
-
-
-class MCPProtocolError(SelfCorrectError):
-    """The protocol failed, not the tool: the server answered the request with a JSON-RPC error.
-
-    Attributes:
-        error_code: The JSON-RPC code as text: `"-32602"`.
-        body: The error as JSON-RPC writes it.
-        trusted: Whether the server is one that the caller trusts: its refusal of the request
-            itself then means that nothing was done.
-    """
-
-    code: ClassVar[str] = "SC209"
-
-    def __init__(
-        self, number: int, message: str, data: Any = None, *, trusted: bool = False
-    ) -> None:
-        self.trusted = trusted
-        self.error_code = str(number)
-        error = {"code": number, "message": message, "data": data}
-        self.body = json.dumps({"jsonrpc": "2.0", "error": error}, default=str)
-        super().__init__(message)
-
-
-def effect_of(annotations: Any) -> Effect | None:
-    """The effect that a server's annotations claim; None where they claim nothing.
-
-    >>> effect_of({"readOnlyHint": True}), effect_of({"destructiveHint": True}), effect_of({})
-    ('read_only', 'destructive', None)
-    """
-    hints = _said(annotations)
-    if hints.get("readOnlyHint") is True:
-        return "read_only"
-    if hints.get("destructiveHint") is True:
-        return "destructive"
-    if hints.get("idempotentHint") is True:
-        return "idempotent"
-    return "mutating" if hints.get("destructiveHint") is False else None
+_MOST_PAGES = 100
+_SHOWN = ("name", "description", "inputSchema")
+"""What counts of a listed tool, beside its hints."""
+_NO_SERVERS = frozenset(ToolOptions.__annotations__) | MCP_HINTS
+"""Keys of metadata that mean nothing where a server wrote them."""
+_EFFECTS: tuple[tuple[str, bool, Effect], ...] = (
+    ("readOnlyHint", True, "read_only"),
+    ("destructiveHint", True, "destructive"),
+    ("idempotentHint", True, "idempotent"),
+    ("destructiveHint", False, "mutating"),
+)
+"""Which effect a hint stands for; the first that a server gives counts."""
 
 
 async def session_tools(
-    session: Any, *, trusted: bool = False, seconds: float | None = None, server: str = ""
+    session: Any, *, seconds: float | None = None, trust: bool = False
 ) -> list[ToolSpec]:
-    """The tools of an open `mcp.ClientSession`, every page of them.
+    """Return the tools of an MCP session, for `build_graph` or `Mender`.
 
-    A tool's value is its structured content, else its text, else its content blocks as JSON.
-
-    Args:
-        session: The session, initialised.
-        trusted: Whether the server's annotations count as effects.
-        seconds: How long one call may take until `TimeoutError`.
-        server: What tells this server from others; see `ToolSpec.server`.
-
-    Raises:
-        ToolDefinitionError: If the schema of a tool is unusable.
-    """
-    listed = _said(await session.list_tools())
-    tools = [*listed["tools"]]
-    for _ in range(_MOST_PAGES):
-        cursor = listed.get("nextCursor")
-        if not cursor:
-            break
-        listed = _said(await session.list_tools(params=_page(cursor)))
-        tools += listed["tools"]
-    specs = [_spec(session, tool, trusted=trusted, seconds=seconds) for tool in tools]
-    return [replace(spec, server=server) for spec in specs]
-
-
-def adapter_tools(tools: Sequence[Any], *, trusted: bool = False, server: str = "") -> list[Any]:
-    """Copies of the tools of langchain-mcp-adapters, with effects that one may rely on.
+    The value of a call is the server's structured content, else its text, else its blocks. What
+    its output schema says is not checked: a call that is done would look as if it had failed.
 
     Args:
-        tools: What `load_mcp_tools` or `MultiServerMCPClient.get_tools` gave, of one server.
-        trusted: Whether the server's annotations count as effects.
-        server: What tells this server from others; see `ToolSpec.server`.
-    """
-    return [_with_effect(tool, trusted=trusted, server=server) for tool in tools]
+        session: An initialised `mcp.ClientSession`.
+        seconds: How long one call may take; a call that takes longer is lost.
+        trust: Whether the annotations of the server count as effects.
 
-
-def is_untold(metadata: Mapping[str, Any]) -> bool:
-    """Whether these are a server's own annotations, in which an effect means nothing."""
-    return not SERVER_HINTS.isdisjoint(metadata)
-
-
-def protocol_error(error: BaseException, *, trusted: bool = False) -> MCPProtocolError | None:
-    """The SDK's error as ours, or None if it is something else."""
-    if not any(cls.__name__ in ("McpError", "MCPError") for cls in type(error).__mro__):
-        return None
-    data = getattr(error, "error", error)
-    number = getattr(data, "code", None)
-    if not isinstance(number, int):
-        return None
-    message, more = as_text(getattr(data, "message", error)), getattr(data, "data", None)
-    told = more if isinstance(more, str | int | float | bool | dict | list) else None
-    return MCPProtocolError(number, message, told, trusted=trusted)
-
-
-def _spec(
-    session: Any, tool: Mapping[str, Any], *, trusted: bool, seconds: float | None
-) -> ToolSpec:
-    async def call(**args: Any) -> Any:
-        try:
-            result = await session.call_tool(tool["name"], args)
-        except Exception as error:
-            if (known := protocol_error(error, trusted=trusted)) is not None:
-                raise known from error
-            raise
-        return value_of(_said(result))
-
-    return listed_tool(tool, call, trusted=trusted, seconds=seconds)
-
-
-def listed_tool(
-    tool: Mapping[str, Any], call: Callable[..., Any], *, trusted: bool, seconds: float | None
-) -> ToolSpec:
-    """A tool as its server listed it.
+    A tool whose schema cannot be read is left out, with a warning.
 
     Raises:
-        ToolDefinitionError: If its schema is unusable.
+        ToolDefinitionError: If the list of tools does not end.
     """
-    spec = ToolSpec.from_schema(
-        {key: tool[key] for key in ("name", "description", "inputSchema") if key in tool},
-        call=call,
-        effect=effect_of(tool.get("annotations")) if trusted else None,
-        timeout=seconds,
-    )
-    return replace(spec, home="")  # what is raised is the server's word, not the calling code's
-
-
-def value_of(told: Mapping[str, Any]) -> Any:
-    """The tool's value in a result: structured content, else the one text, else the blocks.
-
-    Raises:
-        ToolReportedError: If it says `isError`.
-    """
-    blocks = blocks_of(told)
-    texts = [
-        block["text"]
-        for block in blocks
-        if isinstance(block, Mapping) and isinstance(block.get("text"), str)
+    specs = [
+        ToolSpec.from_schema(
+            {key: tool[key] for key in _SHOWN if key in tool},
+            _caller(session, tool["name"]),
+            effect=_effect_of(tool.get("annotations") or {}) if trust else None,
+            timeout=seconds,
+        )
+        for tool in await _list_tools(session)
     ]
-    if told.get("isError") is True:
-        raise ToolReportedError("\n".join(texts)[:_MOST_TEXT] or "the tool reported an error")
-    if told.get("structuredContent") is not None:
-        return told["structuredContent"]
-    return texts[0] if len(texts) == len(blocks) == 1 else blocks
+    return [*filter(is_usable, specs)]
 
 
-def blocks_of(told: Mapping[str, Any]) -> list[Any]:
-    """The content of a result."""
-    content = told.get("content")
-    return content if isinstance(content, list) else []
+def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
+    """Return copies of the tools of langchain-mcp-adapters, for agents, tool nodes and graphs.
+
+    A tool whose schema cannot be read is left out, with a warning.
+
+    Args:
+        tools: What `load_mcp_tools` or `MultiServerMCPClient.get_tools` returned.
+        trust: Whether the annotations of the server count as effects.
+
+    >>> from langchain_core.tools import StructuredTool
+    >>> def find(q: str) -> str:
+    ...     '''Find.'''
+    ...     return q
+    >>> listed = StructuredTool.from_function(find, metadata={"readOnlyHint": True})
+    >>> [tool.metadata for tool in adapter_tools([listed], trust=True)]
+    [{'effect': 'read_only'}]
+    """
+    usable = (tool for tool in tools if is_usable(ToolSpec.from_langchain(tool)))
+    return [_with_effect(tool, trust=trust) for tool in usable]
 
 
-def _with_effect(tool: Any, *, trusted: bool, server: str) -> Any:
-    metadata = dict(tool.metadata or {})
-    effect = effect_of(metadata) if trusted else None
-    kept = {
-        key: value for key, value in metadata.items() if key not in SERVER_HINTS | _NOT_A_SERVERS
-    }
-    if trusted:
-        kept[TRUSTED] = True
-    if server:
-        kept["server"] = server
-    if effect is not None:
-        kept["effect"] = effect
-    return tool.model_copy(update={"metadata": kept or None})
+async def _list_tools(session: Any) -> list[JsonDict]:
+    """Return the tools of all pages; a cursor that comes again ends the list."""
+    types = _mcp_types()
+    found: list[JsonDict] = []
+    cursors: list[str] = []
+    for _ in range(_MOST_PAGES):
+        params = types.PaginatedRequestParams(cursor=cursors[-1]) if cursors else None
+        page = await session.list_tools(params=params)
+        for tool in page.tools:
+            listed = tool.model_dump(exclude_none=True)
+            if listed not in found:
+                found.append(listed)
+        if not page.nextCursor or page.nextCursor in cursors:
+            return found
+        cursors.append(page.nextCursor)
+    raise ToolDefinitionError(f"the server's list of tools has more than {_MOST_PAGES} pages")
 
 
-def _page(cursor: str) -> Any:
-    from mcp.types import PaginatedRequestParams
+def _caller(session: Any, name: str) -> Callable[..., Any]:
+    from pydantic import RootModel
 
-    return PaginatedRequestParams(cursor=cursor)
+    types = _mcp_types()
+
+    async def call(**args: Any) -> JSON:
+        params = types.CallToolRequestParams(name=name, arguments=args)
+        request = types.ClientRequest(types.CallToolRequest(params=params))
+        # `call_tool` would check the output schema, and refuse results that the SDK cannot model.
+        answer = await session.send_request(request, RootModel[Any])
+        return _value_of(answer.root)
+
+    return call
 
 
-def _said(value: Any) -> Mapping[str, Any]:
-    """What an object of either major version of the SDK says, in the protocol's own words."""
-    said = dumped(value)
-    return said if isinstance(said, Mapping) else {}
+def _mcp_types() -> Any:
+    """Return the SDK's types; who holds a session has the SDK."""
+    return import_module("mcp.types")
+
+
+def _value_of(result: JsonObject) -> JSON:
+    if result.get("isError") not in (None, False):
+        # The loop reads it as the error that it is.
+        said = result.get("content") or result.get("structuredContent")
+        return {"isError": True, "content": said or "the tool reported an error"}
+    if (structured := result.get("structuredContent")) is not None:
+        return structured
+    content = result.get("content", dict(result))
+    if isinstance(content, list) and len(content) == 1 and content[0].get("type") == "text":
+        return content[0]["text"]
+    return content
+
+
+def _with_effect(tool: Any, *, trust: bool) -> Any:
+    said = tool.metadata or {}
+    metadata = {key: item for key, item in said.items() if key not in _NO_SERVERS}
+    if trust and (effect := _effect_of(said)) is not None:
+        metadata["effect"] = effect
+    return tool.model_copy(update={"metadata": metadata})
+
+
+def _effect_of(hints: JsonObject) -> Effect | None:
+    return next((effect for hint, said, effect in _EFFECTS if hints.get(hint) is said), None)

@@ -1,26 +1,15 @@
-"""Intents and outcomes: what was about to be done, and what came of it.
+"""Ledgers remember calls of tools that act: the intent before the effect, the outcome after it.
 
-An intent is written before the tool is called and settled after it, so that a run that is
-resumed replays what is done, repeats what surely was not, and reports what nobody knows. A
-process that resumes what another one has begun waits while that one lives, and takes over after.
+Only the ledger that somebody asks for loads its database.
 """
 
-from __future__ import annotations
+from selfcorrect.lazy import load_names
 
-from typing import TYPE_CHECKING
-
-from selfcorrect.lazily import lazily
-from selfcorrect.ledger.memory import MemoryLedger
-
-if TYPE_CHECKING:
-    from selfcorrect.ledger.postgres import PostgresLedger
-    from selfcorrect.ledger.sqlite import SqliteLedger
-
-_HOMES = {
-    "PostgresLedger": "selfcorrect.ledger.postgres",
-    "SqliteLedger": "selfcorrect.ledger.sqlite",
-}
-
-__all__ = ["MemoryLedger", "PostgresLedger", "SqliteLedger"]
-
-__getattr__ = lazily(__name__, _HOMES)
+__all__, __getattr__ = load_names(
+    __name__,
+    {
+        "memory": "MemoryLedger",
+        "postgres": "PostgresLedger",
+        "sqlite": "SqliteLedger",
+    },
+)

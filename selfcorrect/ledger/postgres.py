@@ -1,139 +1,185 @@
-"""The ledger in PostgreSQL, for processes on any number of machines."""
+"""Remembers calls in a PostgreSQL database, for all processes of all machines.
 
-from __future__ import annotations
+An intent is durable before its tool is called. What shows that a process lives is a lease in the
+database, by the database's own clock: its holder renews it, and once it has lapsed, what the holder
+began is a doubt.
+"""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.resources import files
+from typing import Any, TypeVar
+from uuid import uuid4
 
-from selfcorrect.errors import LedgerError, MissingExtra
-from selfcorrect.ledger.intents import READ
-from selfcorrect.ledger.sql import LEASE, Cursor, SqlLedger
-from selfcorrect.ledger.tables import ADDED, INDEXES, TABLES, add_column
+from selfcorrect.effects.again import Record
+from selfcorrect.errors import LedgerError
+from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
 
 T = TypeVar("T")
-
-_AWAY: Final = ("08", "57P", "53300", "40001", "40P01", "55P03")
-"""SQLSTATEs of a server that is restarting, full, or asks to try again."""
-_FOR_THIS_ONE: Final = "SET LOCAL synchronous_commit = on; SET LOCAL statement_timeout = '30s'"
-_ONE_AT_A_TIME: Final = 7_301_957_042_118_311
-"""Number of the lock under which tables are made."""
+_FORMAT = 1
+_LEASE = "interval '30 seconds'"
+_RENEW = 5.0
+"""Seconds between two renewals of a lease."""
+_RENEWAL = f"""
+    insert into selfcorrect_holders values (%s, clock_timestamp() + {_LEASE})
+    on conflict (holder) do update set until = excluded.until
+"""
+_LONGEST = 30.0
+"""Seconds for which a database that restarts is waited for."""
 
 
 class PostgresLedger(SqlLedger):
-    """Keeps intents in tables of a PostgreSQL database; needs the extra `postgres`.
-
-    It uses one connection at a time, whatever the number of threads: its own, which is opened at
-    the first intent and again after it was lost, or one of a pool that the process has anyway.
+    """Remembers calls in a PostgreSQL database, for all processes of all machines.
 
     Args:
-        dsn: Where the database is: `postgresql://user:password@host/database`, never shown; or an
-            open `psycopg_pool.ConnectionPool`, which stays the caller's.
-        patience: Seconds in which a server that is away may come back.
-        lease: Seconds without a sign of life after which a holder elsewhere is given up.
+        dsn: The address: `postgresql://user@host/database`.
+
+    Raises:
+        LedgerError: If the database cannot be reached, or holds a ledger of another format.
     """
 
-    def __init__(self, dsn: str | Any, *, patience: float = 10.0, lease: float = LEASE) -> None:
+    _table = "selfcorrect_calls"
+    _select = f"""
+        select {", ".join(f"c.{name}" for name in COLUMNS)},
+            coalesce(h.until > clock_timestamp(), false)
+        from selfcorrect_calls c left join selfcorrect_holders h using (holder)
+    """
+    _insert = f"""
+        insert into selfcorrect_calls ({", ".join(COLUMNS)})
+        values ({", ".join(f"%({name})s" for name in COLUMNS)})
+        on conflict (key) do update set
+        {", ".join(f"{name} = excluded.{name}" for name in (*COLUMNS[1:], "place"))}
+    """
+    _mark = "%s"
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+        self._start()
         try:
-            import psycopg
-            import psycopg.rows
-        except ImportError as error:
-            raise MissingExtra("postgres", "PostgresLedger") from error
-        super().__init__(patience=patience, lease=lease)
-        self._dsn = dsn if isinstance(dsn, str) else ""
-        self._pool = None if isinstance(dsn, str) else _pool(dsn)
-        self._is_made = False
-        self._psycopg = psycopg
-
-    def __repr__(self) -> str:
-        return "<PostgresLedger>"
-
-    def _transaction(self, work: Callable[[Cursor], T]) -> T:
-        if self._pool is not None:
-            with self._pool.connection() as connection:
-                if not self._is_made:
-                    self._make_tables(connection)
-                return self._in_one(connection, work, settings=True)
-        return self._in_one(self._connection or self._connect(), work, settings=False)
-
-    def _in_one(self, connection: Any, work: Callable[[Cursor], T], *, settings: bool) -> T:
-        rows = self._psycopg.rows.tuple_row
-        with connection.transaction(), connection.cursor(row_factory=rows) as cursor:
-            if settings:  # what others do with a connection of the pool is theirs
-                cursor.execute(_FOR_THIS_ONE, prepare=False)
-            return work(_Statements(cursor))
-
-    def _clock(self, cursor: Cursor) -> float:
-        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
-        return float(cursor.fetchone()[0])
-
-    def _connect(self) -> Any:
-        psycopg = self._psycopg
-        try:
-            connection = psycopg.connect(
-                self._dsn, autocommit=True, connect_timeout=5, application_name="selfcorrect"
-            )
-        except psycopg.ProgrammingError:
-            # Its text may repeat the address, password and all.
-            raise LedgerError("the address of the ledger's database cannot be read") from None
-        try:
-            connection.execute("SET synchronous_commit = on")
-            connection.execute("SET statement_timeout = '30s'")
-            self._make_tables(connection)
-        except BaseException:
-            connection.close()
+            self._transact(self._create, wait=0.0)
+        except LedgerError:
+            self._drop()
             raise
-        self._connection = connection
-        return connection
 
-    def _make_tables(self, connection: Any) -> None:
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
-            added = [add_column(f"IF NOT EXISTS {name}") for name in ADDED]
-            for statement in (*TABLES, *added, *INDEXES):
-                connection.execute(statement)
-        self._is_made = True
+    def close(self) -> None:
+        """End the lease; a call that is still begun becomes a doubt."""
+        with self._lock:
+            self._let_go()
+            self._drop()
 
-    def _may_pass(self, error: Exception) -> bool:
-        if not isinstance(error, self._psycopg.Error):
-            return False
-        state = error.sqlstate
-        if state is not None:
-            return state.startswith(_AWAY)
-        return isinstance(error, self._psycopg.OperationalError | self._psycopg.InterfaceError)
+    def _start(self) -> None:
+        super()._start()
+        self._ended = threading.Event()
 
-    def _drop_after_fork(self) -> None:
-        if self._pool is not None:
-            raise LedgerError("a pool does not outlive a fork: open pool and ledger in the child")
-        super()._drop_after_fork()  # closing it would end the parent's session on the server
+    def _create(self, database: Any) -> None:
+        database.execute("select pg_advisory_xact_lock(hashtextextended('selfcorrect', 0))")
+        ((is_new,),) = database.execute("select to_regclass('selfcorrect_format') is null")
+        if is_new:
+            tables = files("selfcorrect.ledger").joinpath("postgres.sql").read_text("utf-8")
+            database.execute(tables.format(format=_FORMAT, columns=TABLE))
+        ((version,),) = database.execute("select max(version) from selfcorrect_format").fetchall()
+        if version != _FORMAT:
+            raise LedgerError(
+                f"the database holds a ledger of format {version}, and this version reads format "
+                f"{_FORMAT}; it was not changed. Give the ledger another database"
+            )
+
+    def _transact(self, work: Callable[[Any], T], wait: float = _LONGEST) -> T:
+        """Do work in a transaction; where the connection breaks, do it again for a while."""
+        import psycopg
+
+        until = time.monotonic() + wait
+        while True:
+            try:
+                with self._transaction() as database:
+                    return work(database)
+            except psycopg.Error as error:
+                is_passing = isinstance(error, psycopg.OperationalError)
+                if is_passing:
+                    self._drop()
+                if not is_passing or time.monotonic() >= until:
+                    # What could not be written is a doubt, though this process lives.
+                    self._let_go()
+                    raise LedgerError(f"the database of the ledger: {error}") from error
+                time.sleep(0.2)
+
+    def _exclude_others(self, database: Any, intent: Record) -> None:
+        for each in sorted({intent.key, intent.doubt, intent.theme} - {""}):
+            database.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [each])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Any]:
+        if self._database is None:
+            self._database = _connect(self._dsn)
+        with self._database.transaction():
+            yield self._database
+
+    def _own_holder(self, database: Any) -> Any:
+        if self._holder is None:
+            self._holder = uuid4().hex
+            ended = self._ended
+            threading.Thread(
+                target=_renew, args=(self._dsn, self._holder, ended), daemon=True
+            ).start()
+        # A process that was stopped for a while lives again.
+        database.execute(_RENEWAL, [self._holder])
+        return self._holder
+
+    def _let_go(self) -> None:
+        """End the lease, or let it lapse where the database cannot be reached."""
+        self._ended.set()
+        if self._holder is not None:
+            with suppress(Exception), self._transaction() as database:
+                query = "delete from selfcorrect_holders where holder = %s"
+                database.execute(query, [self._holder])
+        self._ended, self._holder = threading.Event(), None
+
+    def _drop(self) -> None:
+        if self._database is not None:
+            with suppress(Exception):
+                self._database.close()
+        self._database = None
 
 
-def _pool(given: Any) -> Any:
-    if not callable(getattr(given, "connection", None)):
+def _connect(dsn: str) -> Any:
+    import psycopg
+
+    _check_address(dsn)
+    database = psycopg.connect(dsn, autocommit=True, connect_timeout=5)
+    # An intent must be durable before the effect, whatever the server's default says.
+    database.execute("set synchronous_commit = on")
+    # A process that is stopped while it decides must not stop all others.
+    database.execute("set idle_in_transaction_session_timeout = '10s'")
+    database.execute("set lock_timeout = '15s'")
+    return database
+
+
+def _check_address(dsn: str) -> None:
+    """Refuse an address that cannot be read: errors of the client would repeat its password."""
+    from psycopg import Error
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        address = conninfo_to_dict(dsn)
+    except Error:
+        address = {"host": "@"}
+    places = [str(address.get(name) or "") for name in ("host", "port", "dbname")]
+    # A sign of a password that is not encoded moves the rest of it into another place.
+    if any("@" in place for place in places) or not re.fullmatch(r"[\d,]*", places[1]):
         raise LedgerError(
-            "a ledger is given its database's address as text, or an open "
-            f"psycopg_pool.ConnectionPool; not {type(given).__name__}"
+            "the address of the ledger cannot be read; write postgresql://user:password@host/name, "
+            "and signs of the password as %XX"
         )
-    return given
 
 
-class _Statements:
-    """A cursor that takes `?`, and locks the key of an intent before it is read."""
-
-    def __init__(self, cursor: Any) -> None:
-        self._cursor = cursor
-
-    def execute(self, statement: str, values: Sequence[Any] = (), /) -> Any:
-        if statement == READ:
-            # A row that does not exist yet cannot be locked: its key can.
-            self._cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", values)
-        return self._cursor.execute(statement.replace("?", "%s"), values)
-
-    @property
-    def rowcount(self) -> int:
-        return int(self._cursor.rowcount)
-
-    def fetchone(self) -> Any:
-        return self._cursor.fetchone()
-
-    def fetchall(self) -> Any:
-        return self._cursor.fetchall()
+def _renew(dsn: str, holder: str, ended: threading.Event) -> None:
+    """Renew a lease until its ledger is closed, or the process ends."""
+    while not ended.is_set():
+        # The database may restart: then it is connected anew.
+        with suppress(Exception), _connect(dsn) as database:
+            while not ended.wait(_RENEW):
+                database.execute(_RENEWAL, [holder])
+        ended.wait(0.2)

@@ -1,114 +1,137 @@
-"""The ledger in a file, for the processes of one machine: survives kill -9 and power cuts."""
+"""Remembers calls in a SQLite file, for all processes of one machine.
 
-from __future__ import annotations
+An intent is on the disk before its tool is called, so a process that dies in between leaves a
+doubt. What shows that a process lives is a lock on a small file of its own beside the ledger: the
+operating system takes it away the moment that the process ends.
+"""
 
-import os
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, TypeVar
+from uuid import uuid4
 
+from selfcorrect.effects.again import Record
 from selfcorrect.errors import LedgerError
-from selfcorrect.ledger.sql import LEASE, Cursor, SqlLedger
-from selfcorrect.ledger.tables import ADDED, INDEXES, TABLES, add_column
+from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
+from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
+from selfcorrect.model import JsonDict
 
 T = TypeVar("T")
+_MARK = 0x53434C47
+"""`application_id` of a ledger's file."""
+_FORMAT = 3
+_TABLE = (
+    f"create table calls ({TABLE})",
+    "create index calls_by_doubt on calls (doubt)",
+    "create index calls_by_theme on calls (theme)",
+    f"pragma application_id = {_MARK}",
+    f"pragma user_version = {_FORMAT}",
+)
 
-_BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_LOCKED_SECONDS: Final = 5.0
+_STATE = """
+    select application_id, user_version, (select count(*) from sqlite_master)
+    from pragma_application_id, pragma_user_version
+"""
 
 
 class SqliteLedger(SqlLedger):
-    """Keeps intents in an SQLite file: write-ahead log, synced to disk before each effect.
-
-    Not the right ledger for a file on a network share: SQLite cannot lock there.
-
-    >>> ledger = SqliteLedger(":memory:")
-    >>> ledger.begin("task/call/1") is None
-    True
-    >>> ledger.settle("task/call/1", "done", {"id": 7})
-    >>> ledger.begin("task/call/1").value
-    {'id': 7}
-    >>> ledger.close()
+    """Remembers calls in a SQLite file, for all processes of one machine.
 
     Args:
-        path: The file; it is made where there is none.
-        patience: Seconds in which a file that is locked may come free.
-        lease: Seconds without a sign of life after which a holder in another container is given up.
+        path: The file, not on a network share: SQLite's locks do not hold there.
+
+    Raises:
+        LedgerError: If the file is no ledger of this format; it is left as it is.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], *, patience: float = 10.0, lease: float = LEASE
-    ) -> None:
-        super().__init__(patience=patience, lease=lease)
-        self._path = os.fspath(path)
-        self._file: tuple[int, int] | None = None
+    _table = "calls"
+    _select = f"select {', '.join(COLUMNS)}, null from (select *, rowid as place from calls) c"
+    _insert = f"insert or replace into calls ({', '.join(COLUMNS)}) values (:{', :'.join(COLUMNS)})"
+    _mark = "?"
 
-    def __repr__(self) -> str:
-        return f"<SqliteLedger {self._path}>"
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._start()
+        self._do(lambda _: None)
 
-    def _transaction(self, work: Callable[[Cursor], T]) -> T:
-        self._check_file()
-        connection = self._connection or self._connect()
-        cursor = connection.cursor()
+    def close(self) -> None:
+        """Close the files; a call that is still begun becomes a doubt."""
+        with self._lock:
+            self._drop()
+
+    def _transact(self, work: Callable[[Any], T]) -> T:
         try:
-            cursor.execute("BEGIN IMMEDIATE")
-            value = work(cursor)
-            cursor.execute("COMMIT")
-            return value
-        except BaseException:
-            if connection.in_transaction:
-                connection.rollback()
+            self._database = database = self._database or _open_ledger(self._path)
+            database.execute("begin immediate")
+            made = work(database)
+            database.execute("commit")
+        except BaseException as error:
+            # A write may have failed half-way, so whatever this holder began is in doubt.
+            self._drop()
+            if isinstance(error, sqlite3.Error | OSError):
+                raise LedgerError(f"{self._path}: {error}") from error
             raise
-        finally:
-            cursor.close()
+        return made
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path, timeout=_LOCKED_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in TABLES:
-                connection.execute(statement)
-            columns = connection.execute("PRAGMA table_info(selfcorrect_intents)").fetchall()
-            for name in ADDED:
-                if name not in {column[1] for column in columns}:
-                    connection.execute(add_column(name))
-            for statement in INDEXES:
-                connection.execute(statement)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.close()
+    def _exclude_others(self, database: Any, intent: Record) -> None:
+        """A transaction that writes excludes all others here."""
+
+    def _own_holder(self, database: Any) -> Any:  # noqa: ARG002
+        if self._holder is None:
+            # Under the ledger's lock no file of a holder is without its lock.
+            sweep(self._path)
+            self._holder = Holder(self._path, uuid4().hex)
+        return self._holder.id
+
+    def _drop(self) -> None:
+        if self._holder is not None:
+            self._holder.close()
+        if self._database is not None:
+            with suppress(sqlite3.Error):
+                self._database.close()
+        self._holder = self._database = None
+
+    def _is_alive(self, row: JsonDict) -> bool:
+        # A holder that failed to write is dropped, so what the own one began is still being made.
+        is_own = self._holder is not None and self._holder.id == row["holder"]
+        return is_own or is_held(self._path, row["holder"])
+
+
+def _open_ledger(path: Path) -> sqlite3.Connection:
+    database = connect(path)
+    try:
+        if _is_new(path, database):
+            database.execute("begin immediate")
+            # Another process may have been faster.
+            for statement in _TABLE if _is_new(path, database) else ():
+                database.execute(statement)
+            database.execute("commit")
+        with suppress(sqlite3.OperationalError):
+            # While another process sets it, this fails; without it the ledger is slower, and safe.
+            database.execute("pragma journal_mode = wal")
+        # An intent must be on the disk before the effect: WAL alone does not promise that.
+        database.execute("pragma synchronous = full")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _is_new(path: Path, database: sqlite3.Connection) -> bool:
+    try:
+        ((mark, version, tables),) = database.execute(_STATE)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
             raise
-        self._connection = connection
-        self._check_file()
-        return connection
-
-    def _check_file(self) -> None:
-        """What one ledger wrote must not be looked for in another, nor in a new one."""
-        if self._path == ":memory:":
-            return
-        with suppress(OSError):
-            found = Path(self._path).stat()
-            self._file = self._file or (found.st_dev, found.st_ino)
-            if self._file == (found.st_dev, found.st_ino):
-                return
-        if self._file is not None:
-            raise LedgerError(f"the ledger's file {self._path} is gone, or is another file now")
-
-    def _may_pass(self, error: Exception) -> bool:
-        code = getattr(error, "sqlite_errorcode", None)
-        return code is not None and (code & 0xFF) in _BUSY
-
-    def _disconnect(self) -> None:
-        if self._path != ":memory:" or self._closing.is_set():  # else it would lose what it holds
-            super()._disconnect()
-
-    def _drop_after_fork(self) -> None:
-        if self._path == ":memory:":
-            raise LedgerError("a ledger in memory does not outlive a fork: give it a file")
-        super()._drop_after_fork()  # closing it would drop the locks of the parent process
+        mark, version, tables = 0, 0, 1
+    if mark == _MARK and version == _FORMAT:
+        return False
+    if mark == _MARK:
+        what = f"is a ledger of format {version}; this version reads format {_FORMAT}"
+    elif mark or tables:
+        what = "is not a ledger of this version"
+    else:
+        return True
+    raise LedgerError(f"{path} {what}; it was not changed. Give the ledger another path")

@@ -1,1 +1,1 @@
-"""Models as a port: what they are asked, how they are asked, what that may cost."""
+"""The one way to a chat model."""

@@ -1,178 +1,113 @@
-"""What happened on a thread, branches included, and the head: the place one looks at."""
+"""The history of a thread, as LangGraph's checkpoints hold it: points where the head can stand."""
 
-from __future__ import annotations
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal, Self
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import Final
+from langgraph.graph import START
+from langgraph.types import StateSnapshot
 
-from selfcorrect.drawing import END, START, Shape, label_of
-from selfcorrect.drawing.svg import Marks
-from selfcorrect.errors import GraphSetupError
-from selfcorrect.kernel.texts import visible
-from selfcorrect.notebook.frame import Frame
+from selfcorrect.model import JsonObject, frozen
 
-_MOST_CHANGES: Final = 200
+MAX_POINTS = 2_000
+"""The newest checkpoints that are looked at."""
 
 
-@dataclass(slots=True)
-class Moment:
-    """One item of the timeline.
+@frozen
+class Point:
+    """A checkpoint with what led to it.
 
     Attributes:
-        number: Its place in the history; what a person goes to.
-        checkpoint: LangGraph's id, or None for what left no checkpoint: a node that raised.
-        parent: The number of the moment that it follows.
-        next: The nodes that run after it, one per task.
-        frame: What is shown of it.
-        used: The stored execution that stood in for a tool in it, if one did.
+        snapshot: The state behind it, and what runs next.
+        parent: The point that it came from; None for the first one.
+        kind: Whether an input, nodes, or an edit led to it.
+        nodes: The nodes that led to it: several under fan-out.
     """
 
-    number: int
-    checkpoint: str | None
-    parent: int | None
-    next: tuple[str, ...]
-    frame: Frame
-    used: int | None = None
+    snapshot: StateSnapshot
+    parent: "Point | None"
+    kind: Literal["input", "step", "edit"]
+    nodes: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The id of its checkpoint."""
+        return id_of(self.snapshot.config)
+
+    @property
+    def path(self) -> list[Self]:
+        """The points that lead to this one, which is the last of them."""
+        found: list[Any] = [self]
+        while found[-1].parent is not None:
+            found.append(found[-1].parent)
+        return found[::-1]
+
+    @property
+    def run(self) -> list[Self]:
+        """The points since the last input, which is the first of them."""
+        path = self.path
+        return path[max(n for n, each in enumerate(path) if each.kind == "input") :]
+
+    @property
+    def seconds(self) -> float:
+        """The time since its parent; a run that nobody stopped spent it in its nodes."""
+        if self.kind != "step" or self.parent is None:
+            return 0.0
+        return max(0.0, _time_of(self.snapshot) - _time_of(self.parent.snapshot))
 
 
-@dataclass(slots=True)
+@frozen
 class History:
-    """All moments of a thread in the order in which they happened, and the head among them."""
+    """A thread.
 
-    moments: list[Moment] = field(default_factory=list)
-    head: int = 0
-    _by_checkpoint: dict[str, int] = field(default_factory=dict)
+    Attributes:
+        points: Where the head can stand, oldest first.
+        by_id: The point of each checkpoint. LangGraph copies the checkpoint that a fork starts
+            from, and keeps an input by itself: their point is the one that they stand for.
+        tip: The newest state, with what its tasks have come to.
+    """
 
-    def __len__(self) -> int:
-        return len(self.moments)
-
-    def add(
-        self,
-        frame: Frame,
-        *,
-        checkpoint: str | None = None,
-        parent: int | None = None,
-        following: Sequence[str] = (),
-    ) -> Moment:
-        """Add a moment; one with a checkpoint becomes the head."""
-        number = len(self.moments)
-        frame.id, frame.parent = str(number), None if parent is None else str(parent)
-        frame.next = tuple(following)
-        moment = Moment(number, checkpoint, parent, tuple(following), frame)
-        self.moments.append(moment)
-        if checkpoint is not None:
-            self._by_checkpoint[checkpoint] = number
-            self.head = number
-        return moment
-
-    def alias(self, checkpoint: str, number: int | None) -> None:
-        """A checkpoint that is no moment of its own stands for another one, or for the start."""
-        self._by_checkpoint[checkpoint] = -1 if number is None else number
-
-    def knows(self, checkpoint: str | None) -> bool:
-        """Whether a checkpoint was met before; None, before every start, always was."""
-        return checkpoint is None or checkpoint in self._by_checkpoint
-
-    def of_checkpoint(self, checkpoint: str | None) -> Moment | None:
-        """The moment of a checkpoint, if it is known."""
-        number = self._by_checkpoint.get(checkpoint or "", -1)
-        return None if number < 0 else self.moments[number]
+    points: list[Point]
+    by_id: Mapping[str, Point]
+    tip: StateSnapshot
 
     @property
-    def here(self) -> Moment:
-        """The moment at the head."""
-        return self.moments[self.head]
-
-    @property
-    def tip(self) -> Moment:
-        """The latest moment that has a checkpoint: where the thread itself stands."""
-        return next(m for m in reversed(self.moments) if m.checkpoint is not None)
-
-    def moment(self, number: int | str | None) -> Moment:
-        """The moment of a number; for what left no checkpoint, the one that it came from.
-
-        Raises:
-            GraphSetupError: If there is none.
-        """
-        try:
-            place = int(number) if number is not None else -1
-            found = self.moments[place] if place >= 0 else None
-        except (IndexError, ValueError):
-            found = None
-        if found is None:
-            raise GraphSetupError(f"there is no moment {number!r:.40}")
-        if found.checkpoint is None and found.parent is not None:
-            return self.moments[found.parent]
-        return found
-
-    def before(self, node: str) -> Moment:
-        """The last moment of this branch after which a node ran or runs.
-
-        Raises:
-            GraphSetupError: If there is none.
-        """
-        for number in reversed(self.line()):
-            if node in self.moments[number].next:
-                return self.moments[number]
-        raise GraphSetupError(
-            f"{node!r:.80} is next nowhere on this branch up to here:"
-            f" run(until={node!r:.80}) goes on to it"
-        )
-
-    def line(self) -> list[int]:
-        """The numbers from the start to the head: its branch."""
-        line: list[int] = []
-        at: int | None = self.head
-        while at is not None:
-            line.append(at)
-            at = self.moments[at].parent
-        return line[::-1]
-
-    def changes(self) -> list[dict[str, str]]:
-        """All changes of the call on this branch, in order, but for those that were refused."""
-        frames = (self.moments[number].frame for number in self.line())
-        found = (change for frame in frames for change in frame.changes)
-        return list(islice((each for each in found if not each["refused"]), _MOST_CHANGES))
-
-    def seconds(self) -> float | None:
-        """How long the steps of this branch took together, where anybody knows."""
-        took = [self.moments[number].frame.seconds for number in self.line()]
-        known = [each for each in took if each is not None]
-        return round(sum(known), 6) if known else None
+    def last(self) -> Point:
+        """The point of the newest state."""
+        return self.by_id[id_of(self.tip.config)]
 
 
-def ways_of(nodes: Sequence[str], following: Sequence[str]) -> Mapping[tuple[str, str], int]:
-    """The edges that lead from what ran to what runs next; nothing next: the end."""
-    targets = Counter(following) or Counter([END])
-    sources = tuple(dict.fromkeys(nodes)) or (START,)
-    return {(source, target): count for source in sources for target, count in targets.items()}
+def read_history(graph: Any, config: Any) -> History:
+    """Read the checkpoints of a thread."""
+    tip = graph.get_state(config)  # first: a run of another thread may go on meanwhile
+    newest_first = graph.get_state_history(config, limit=MAX_POINTS)
+    snapshots = {id_of(each.config): each for each in [*newest_first][::-1]}
+    points: list[Point] = []
+    by_id: dict[str, Point] = {}
+    for key, snapshot in snapshots.items():
+        came_from = id_of(snapshot.parent_config)
+        parent, before = by_id.get(came_from), snapshots.get(came_from)
+        source = (snapshot.metadata or {}).get("source")
+        if parent is not None and (source == "fork" or snapshot.next == (START,)):
+            by_id[key] = parent
+        elif snapshot.next != (START,):
+            begins = before is None or before.next == (START,)
+            kind: Any = "input" if begins else "step" if source == "loop" else "edit"
+            nodes = (each.name for each in before.tasks) if before and kind == "step" else ()
+            by_id[key] = Point(snapshot, parent, kind, tuple(nodes))
+            points.append(by_id[key])
+    return History(points, by_id, tip)
 
 
-def marks_of(history: History, shape: Shape, breakpoints: Iterable[str] = ()) -> Marks:
-    """Where the head stands in the picture."""
-    here = history.here
-    known = {(edge.source, edge.target) for edge in shape.edges}
-    visits: Counter[str] = Counter()
-    ways: Counter[tuple[str, str]] = Counter()
-    for moment in map(history.moments.__getitem__, history.line()):
-        if moment.frame.kind in ("start", "step"):
-            visits.update(moment.frame.nodes)
-            ways.update(ways_of(moment.frame.nodes, moment.next))
-    ended = (END,) if here.frame.kind == "step" else ()
-    return Marks(
-        visits=visits,
-        ways={way: count for way, count in ways.items() if way in known},
-        current=tuple(dict.fromkeys(here.frame.nodes)),
-        next=tuple(dict.fromkeys(here.next)) or ended,
-        breakpoints=tuple(sorted(breakpoints)),
-    )
+def id_of(config: Any) -> str:
+    """Return the id of the checkpoint that a config names; empty where there is none."""
+    return str((config or {}).get("configurable", {}).get("checkpoint_id", ""))
 
 
-def label(frame: Frame) -> str:
-    """What an item of the timeline is called."""
-    if frame.kind in ("edit", "fork"):
-        return frame.kind
-    return visible(" + ".join(label_of(name) for name in dict.fromkeys(frame.nodes))) or "start"
+def state_of(snapshot: StateSnapshot) -> JsonObject:
+    """Return the keys of a state; one without keys counts as one key."""
+    return snapshot.values if isinstance(snapshot.values, Mapping) else {"": snapshot.values}
+
+
+def _time_of(snapshot: StateSnapshot) -> float:
+    return datetime.fromisoformat(snapshot.created_at).timestamp() if snapshot.created_at else 0.0

@@ -1,66 +1,60 @@
-"""`Stepper`: one run, a step at a time, forwards and backwards."""
+"""`Stepper`: walks through a run node by node, back and forth, over LangGraph's own checkpoints."""
 
-from __future__ import annotations
-
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import asyncio
+import json
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Lock
+from time import monotonic
 from typing import Any, Self
 from uuid import uuid4
 
-from selfcorrect.drawing import Shape
-from selfcorrect.errors import GraphSetupError
-from selfcorrect.hints import near
-from selfcorrect.loop.asking import naming
-from selfcorrect.notebook.agents import asked_in
-from selfcorrect.notebook.display import Display
-from selfcorrect.notebook.driver import Driver, Outcome, as_checkpoint, asked
-from selfcorrect.notebook.editing import edit_of
-from selfcorrect.notebook.frame import Frame
-from selfcorrect.notebook.history import History, Moment
-from selfcorrect.notebook.meter import Meter, Prices
-from selfcorrect.notebook.parts import steppable
-from selfcorrect.notebook.recorded import Recorded
-from selfcorrect.notebook.recorder import Recorder
-from selfcorrect.notebook.replaying import Executions
-from selfcorrect.notebook.second import Second, only_reads, second_execution
-from selfcorrect.notebook.shown import plain_text
-from selfcorrect.notebook.standing import Standing
-from selfcorrect.notebook.view_model import recorded_of
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.pregel import Pregel
+from langgraph.types import Command, StateSnapshot
+
+from selfcorrect.drawing.html import page, still
+from selfcorrect.drawing.svg import draw
+from selfcorrect.drawing.text import describe, error_text
+from selfcorrect.drawing.view import View
+from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
+from selfcorrect.graph import AGAIN
+from selfcorrect.model import JsonDict
+from selfcorrect.notebook.edits import complete_edit, loop_of
+from selfcorrect.notebook.history import Point, id_of, read_history
+from selfcorrect.notebook.outputs import Shown
+from selfcorrect.notebook.views import Sight, view_of
+from selfcorrect.text import release, text_of
+from selfcorrect.tools.run import check_sync
+
+MAX_STEPS = 1_000
+"""Steps of one `run`, for graphs that never end."""
+STOPS = ("question", "error")
+"""Words for `run(until=…)` that are no nodes; a run stops there in any case."""
 
 
-class Stepper(Display):
-    """Steps through a run of a graph: forwards, back, to any moment; edits, forks, answers.
+class Stepper:
+    """Steps through a compiled LangGraph graph; the last value of a cell shows where it stands.
 
-    Shown in a notebook by being a cell's last value. Takes what `build_graph` returns, and any
-    other compiled LangGraph graph. Going back and forking never runs a tool that changes
-    something a second time, unless `confirm` says so: what it did is replayed. Not the right tool
-    for runs that are over: `trail` shows those.
-
-    >>> from selfcorrect import build_graph
-    >>> def double(number: int) -> int:
-    ...     return number * 2
-    >>> call = {"name": "double", "args": {"number": "21"}}
-    >>> stepper = Stepper(build_graph([double]), {"call": call}).run(until="validate")
-    >>> [(change["before"], change["after"]) for change in stepper.here.frame.changes]
-    [('"21"', '21')]
-    >>> stepper.run().values["result"]
-    42
-    >>> stepper.back().step().here.frame.title
-    'replayed the stored result'
+    Every command returns the stepper. A step from an earlier state starts a new branch, as in
+    LangGraph: what only reads is asked again; a tool that acts is answered from the graph's
+    ledger, or a person is asked. Nodes of other graphs simply run again.
 
     Args:
-        graph: The compiled graph; it is not changed.
-        inputs: What a run starts from. A thread that exists already is picked up where it stands.
-        thread: The thread's id, or a whole LangGraph config; by default a new thread.
-        limit: Steps of one `run`, so that a graph that never ends is stopped.
-        asynchronous: Whether to await the graph; None finds out.
-        prices: Money for a million tokens in and out, by the start of a model's name.
-        title: What it is called on screen; by default what an agent was asked, or the graph's
-            name.
+        graph: A compiled graph; one without a checkpointer is copied, with one in memory.
+        inputs: Its input; None looks at a thread that has begun.
+        config: LangGraph's config.
+        thread: The thread; a new one if left out.
+        confirm: Whether a person says that what tools have done may be done again: calls in doubt
+            run again, and `restart` begins a new thread, for which no earlier call counts.
 
     Raises:
-        GraphSetupError: If it is no compiled graph, or there is neither an input nor a thread.
+        GraphSetupError: If the graph is not compiled. Every command raises it, or another
+            `SelfCorrectError`, where it is not possible now; then nothing has changed.
     """
 
     def __init__(
@@ -68,355 +62,298 @@ class Stepper(Display):
         graph: Any,
         inputs: Any = None,
         *,
-        thread: str | Mapping[str, Any] | None = None,
-        limit: int = 1_000,
-        asynchronous: bool | None = None,
-        prices: Prices | None = None,
-        title: str | None = None,
+        config: Any = None,
+        thread: str | None = None,
+        confirm: bool = False,
     ) -> None:
-        self.executions = Executions()
-        self.parts = steppable(graph, self.executions, asynchronous=asynchronous)
-        self._named = title, str(getattr(graph, "name", "") or "graph")
-        self.limit = limit
-        self.breakpoints: set[str] = set()
-        self.history = History()
-        self.alert = ""
-        self.halt = ""
-        self.running: tuple[str, ...] | None = None
-        self.raised: tuple[int, str] | None = None
-        self.questions: dict[int, list[tuple[str, Any]]] = {}
-        self._listeners: list[Callable[[], None]] = []
-        self._busy = threading.Lock()
-        self._pause = threading.Event()
-        self._meter = Meter(dict(prices or {}))
-        own = {"configurable": {"thread_id": thread or uuid4().hex}}
-        config = thread if isinstance(thread, Mapping) else own
-        self._driver = Driver(self.parts.graph, config, asynchronous=self.parts.asynchronous)
-        self._recorder = Recorder(self.history, self.parts.loop, self.executions)
-        if thread is not None and self._pick_up():
-            return
-        if inputs is None:
-            raise GraphSetupError("give inputs, or the thread of a run that has begun")
-        outcome = self._driver.advance(inputs, None, [])
-        if outcome.error is not None:
-            raise outcome.error
-        self._take(outcome, None)
-
-    # -- what is there ---------------------------------------------------------------------
-
-    @property
-    def here(self) -> Moment:
-        """The moment one looks at."""
-        return self.history.here
-
-    @property
-    def title(self) -> str:
-        """What it is called on screen."""
-        given, otherwise = self._named
-        return given or asked_in(self.values) or otherwise
-
-    @property
-    def is_past(self) -> bool:
-        """Whether one looks at another moment than the thread's latest."""
-        return self.here.number != self.history.tip.number
-
-    @property
-    def values(self) -> Mapping[str, Any]:
-        """The state at this moment."""
-        known = self._recorder.values_of(self.here)
-        if known is None:
-            snapshot = self._driver.state(self.here.checkpoint)
-            known = snapshot.values if isinstance(snapshot.values, Mapping) else {}
-            self._recorder.remember(self.here, known)
-        return known
-
-    @property
-    def asking(self) -> list[tuple[str, Any]]:
-        """What a person is asked now."""
-        return [] if self.is_past else self.questions.get(self.here.number, [])
-
-    @property
-    def second(self) -> Second | None:
-        """What the next step would do a second time, if anything."""
-        self._arm(really=False)
-        return second_execution(self.parts, self.executions, self.history, self.values)
-
-    @property
-    def standing(self) -> Standing:
-        """Where it stands now, as values: what is painted, and what commands are read against."""
-        raised = self.raised
-        stands = bool(self.here.next) and self.running is None
-        return Standing(
-            title=self.title,
-            parts=self.parts,
-            history=self.history,
-            values=self.values,
-            asking=self.asking,
-            breakpoints=frozenset(self.breakpoints),
-            limit=self.limit,
-            running=self.running,
-            raised=raised[1] if raised is not None and raised[0] == self.here.number else None,
-            halt=self.halt,
-            alert=self.alert,
-            second=self.second if stands else None,
+        if not isinstance(graph, Pregel):
+            kind = type(graph).__name__
+            raise GraphSetupError(f"a Stepper takes a compiled LangGraph graph, not a {kind}")
+        has_saver = isinstance(graph.checkpointer, BaseCheckpointSaver)
+        self.graph: Any = (
+            graph if has_saver else graph.copy(update={"checkpointer": InMemorySaver()})
         )
+        self._inputs, self._confirm = inputs, confirm
+        self._given = dict(config or {})
+        self._breakpoints: set[str] = set()
+        self._hearers: list[Callable[[], Any]] = []
+        self._seconds: dict[str, float] = {}
+        self._lock, self._pause = Lock(), Event()
+        self._head = ""
+        """The checkpoint at which the head stands; empty for the newest one."""
+        self._error: str | None = None
+        """What the last step raised; None where this stepper has not stepped yet."""
+        self._begin(thread)
 
-    @property
-    def shape(self) -> Shape:
-        return self.parts.shape
+    def step(self) -> Self:
+        """Run the next node, or those that are next together."""
+        return self._walk(1)
 
-    def recorded(self) -> list[Recorded]:
-        return [recorded_of(self.standing)]
-
-    def make_widget(self, name: str) -> Any:
-        from selfcorrect.notebook.widget import stepper_widget
-
-        return stepper_widget(self, name)
-
-    # -- what a person does ----------------------------------------------------------------
-
-    def step(self, *, confirm: bool = False) -> Self:
-        """Run what is next. In the past this forks, and stored results stand in for tools.
-
-        Args:
-            confirm: Really run it, although it may have been done before.
-
-        Raises:
-            GraphSetupError: If nothing is next, a person has to answer first, or it would be a
-                second execution that nobody confirmed.
-        """
-        with self._working():
-            self._may_go_on()
-            self._step(confirm=confirm)
-        return self
-
-    def run(self, until: str | Sequence[str] = (), *, confirm: bool = False) -> Self:
-        """Go on to a breakpoint, a question, an error, the end, or the limit of steps.
+    def run(self, until: str | None = None) -> Self:
+        """Run to the end, an error, a question, a breakpoint, or in front of a node.
 
         Args:
-            until: Nodes to stop before, beside the breakpoints.
-            confirm: As for `step`, for every step.
+            until: A node, or `"question"` or `"error"`.
         """
-        stops = {until} if isinstance(until, str) and until else set(until)
-        for node in stops:
-            self._known(node)
-        with self._working():
-            self._may_go_on()
-            for count in range(self.limit):
-                if count and (stops | self.breakpoints).intersection(self.here.next):
-                    self.halt = "breakpoint"
-                    break
-                if self._pause.is_set():
-                    self.halt = "paused"
-                    break
-                if self._needs_word(confirm=confirm):
-                    break
-                self._step(confirm=confirm)
-                if not self.here.next or self.asking or self.raised:
-                    break
-            else:
-                self.halt = "limit"
-        return self
+        stops = self._names([] if until is None else [until], STOPS)
+        return self._walk(MAX_STEPS, stops | self._breakpoints)
 
     def pause(self) -> Self:
-        """Stop a `run` that is going on elsewhere, after the node that is running."""
+        """Stop a run of another thread in front of its next node."""
         self._pause.set()
         return self
 
     def back(self) -> Self:
-        """Look at the moment before this one. Runs nothing and undoes nothing."""
-        if self.here.parent is None:
-            raise GraphSetupError("this is the start")
-        return self.goto(self.here.parent)
-
-    def goto(self, moment: int | str | None = None, *, before: str | None = None) -> Self:
-        """Look at a moment. Runs nothing and undoes nothing.
-
-        Args:
-            moment: Its number.
-            before: A node, in its stead: the last moment of this branch before it ran or runs.
-
-        Raises:
-            GraphSetupError: If there is no such moment, or none before that node.
-        """
-        if (moment is None) == (before is None):
-            raise GraphSetupError("goto takes the number of a moment, or before='execute'")
-        if before is not None:
-            self._known(before)
-        with self._working():
-            found = self.history.moment(moment) if before is None else self.history.before(before)
-            self.history.head = found.number
+        """Move to the state before this one; nothing runs, and nothing is undone."""
+        with self._command():
+            parent = self._sight().head.parent
+            if parent is None:
+                raise GraphSetupError("this is the beginning of the history")
+            self._head = parent.id
         return self
 
-    def restart(self) -> Self:
-        """Look at the start of this run; stepping from there forks, and does nothing twice."""
-        return self.goto(
-            next(
-                number
-                for number in reversed(self.history.line())
-                if self.history.moments[number].frame.kind == "start"
-            )
-        )
-
-    def edit(self, values: Mapping[str, Any]) -> Self:
-        """Write values into the state as it is here, and fork.
+    def goto(
+        self, at: str | int | None = None, *, before: str | None = None, after: str | None = None
+    ) -> Self:
+        """Move to a state; nothing runs, and nothing is undone.
 
         Args:
-            values: Keys of the state; for what `build_graph` returns also `args` and `name` of
-                the call, and where repair is next `strategy` and its `options`.
-
-        Raises:
-            GraphSetupError: If something is wrong with them; then nothing is written.
+            at: The id of a moment of the timeline, or its number, from 0.
+            before: A node: the newest state in front of it, on the way to this one if there is one.
+            after: A node: the newest state behind it.
         """
-        with self._working():
-            line = self.history.line()
-            ran = next(
-                (
-                    m.frame.nodes
-                    for n in reversed(line)
-                    if (m := self.history.moments[n]).frame.nodes
-                ),
-                (),
-            )
-            before = self.here
-            wanted = edit_of(self.parts, values, self.values, ran, before.next)
-            made = self._driver.update(before.checkpoint or "", wanted.values, wanted.as_node)
-            self._recorder.take(as_checkpoint(self._driver.state(made)))
+        named = self._names([each for each in (before, after) if each is not None])
+        if at is None and not named:
+            raise GraphSetupError("goto takes an id, a number, `before` or `after`")
+        with self._command():
+            sight = self._sight()
+            points, by_id = sight.history.points, sight.history.by_id
+            known: dict[Any, Point] = {**by_id, **dict(enumerate(points))}
+            if at is not None and at not in known:
+                numbers = f" and the numbers 0 to {len(points) - 1}"
+                raise GraphSetupError(unknown_name("moment", text_of(at), by_id) + numbers)
+            found = [
+                each
+                for each in (*points, *sight.head.path)
+                if at is None or each is known[at]
+                if before in (None, *each.snapshot.next) and after in (None, *each.nodes)
+            ]
+            if not found:
+                raise GraphSetupError(f"the run has not been at {', '.join(named)}")
+            self._head = found[-1].id
+        return self
+
+    def edit(self, values: Any, *, as_node: str | None = None) -> Self:
+        """Write keys into the state; on an earlier state this starts a new branch.
+
+        Args:
+            values: Keys of the state, which go through its reducers. For a graph of `build_graph`
+                also the `name` and `args` of the call, and in front of `repair` a `strategy` with
+                its `options`.
+            as_node: The node in whose name it is written, as in LangGraph.
+        """
+        with self._command():
+            made = complete_edit(self.graph, self._sight().now, values)
+            try:
+                self.graph.update_state(self._config(), made, as_node)
+            except SelfCorrectError:
+                raise
+            except Exception as error:
+                why = error_text(error)
+                raise GraphSetupError(f"the state does not take the edit: {why}") from error
+            self._head, self._error = "", ""
         return self
 
     def answer(self, value: Any) -> Self:
-        """Answer the person's question, and run the node that asked it to its end.
-
-        Args:
-            value: As the graph expects it; for what `build_graph` returns a value, or
-                `{"action": "answer" | "choose" | "edit" | "reject", …}`.
-        """
-        from langgraph.types import Command
-
-        with self._working():
-            if not self.asking:
-                raise GraphSetupError("nobody is asked anything here")
-            first, question = self.asking[0]
-            value = naming(value, question)
-            resume = value if len(self.asking) == 1 else {first: value}
-            self._step(Command(resume=resume))
+        """Answer the question of a person's; the node that asked goes on."""
+        with self._command():
+            sight = self._sight()
+            if sight.status != "waiting":
+                raise GraphSetupError("nobody is asked now")
+            asked = [each.id for each in sight.now.interrupts]
+            if len(asked) > 1 and not (isinstance(value, dict) and value.keys() <= {*asked}):
+                raise GraphSetupError(f"answer with a dict by question: {', '.join(asked)}")
+            self._advance(Command(resume=value))
         return self
 
-    def break_at(self, *nodes: str, on: bool = True) -> Self:
-        """Have `run` stop before these nodes, or (`on=False`) no longer."""
-        for node in nodes:
-            self._known(node)
-        self.breakpoints = self.breakpoints | set(nodes) if on else self.breakpoints - set(nodes)
-        self._changed()
+    def restart(self) -> Self:
+        """Move to the beginning of the run; nothing runs, and nothing is undone."""
+        with self._command():
+            if self._confirm and self._inputs is not None:
+                self._begin(uuid4().hex)
+            else:
+                self._head = self._sight().head.run[0].id
         return self
 
-    # -- how -------------------------------------------------------------------------------
+    def break_at(self, *nodes: str) -> Self:
+        """Let runs stop in front of nodes."""
+        self._breakpoints |= self._names(nodes)
+        self._tell()
+        return self
 
-    def listen(self, listener: Callable[[], None]) -> None:
-        """Be told whenever something changed."""
-        self._listeners.append(listener)
+    def clear(self, *nodes: str) -> Self:
+        """Take breakpoints away; without names, all of them."""
+        self._breakpoints -= self._names(nodes) or {*self._breakpoints}
+        self._tell()
+        return self
 
-    def _changed(self) -> None:
-        for listener in self._listeners:
-            listener()
+    def listen(self, hear: Callable[[], Any]) -> Self:
+        """Call a function after every node of a run, and after every command."""
+        self._hearers.append(hear)
+        return self
+
+    @property
+    def values(self) -> Any:
+        """The state at the head."""
+        return self._sight().now.values
+
+    def view(self) -> View:
+        """Return everything that is shown, as JSON."""
+        return view_of(replace(self._sight(), is_running=self._lock.locked()))
+
+    def text(self) -> str:
+        """Return the view for a terminal."""
+        return describe(self.view())
+
+    def snapshot(self) -> Shown:
+        """Return what is shown now, as it stays."""
+        view = self.view()
+        return Shown({"text/plain": describe(view), "text/html": still(view)})
+
+    def to_svg(self) -> str:
+        """Return the picture of the run."""
+        return draw(self.view()["picture"])
+
+    def to_json(self) -> str:
+        """Return the view as a JSON text."""
+        return json.dumps(self.view(), ensure_ascii=False)
+
+    def to_mermaid(self) -> str:
+        """Return the graph as mermaid."""
+        return str(self.graph.get_graph().draw_mermaid())
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return a page that steps through the states up to this one, and write it to a file."""
+        now = self._sight()
+        earlier = [self._sight(each) for each in now.head.path[:-1]]
+        views = [view_of(each) for each in (*earlier, now)]
+        text = page(views, title=views[-1]["title"])
+        if path is not None:
+            Path(path).write_text(text, "utf-8")
+        return text
+
+    def _ipython_display_(self) -> None:
+        from selfcorrect.notebook.widget import display_cell
+
+        display_cell(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> JsonDict:
+        return self.snapshot().bundle
+
+    def _begin(self, thread: str | None) -> None:
+        """Begin with the input in a thread; nothing runs."""
+        own = dict(self._given.get("configurable") or {})
+        own["thread_id"] = thread or own.get("thread_id") or uuid4().hex
+        if self._confirm:
+            own[AGAIN] = True
+        self._base: Any = {**self._given, "configurable": own}
+        self._head, self._error = "", None
+        if self._inputs is not None:
+            self._invoke(self._inputs, self._base)
+        elif not read_history(self.graph, self._base).points:
+            raise GraphSetupError("this thread has no history: give the Stepper an input")
 
     @contextmanager
-    def _working(self) -> Iterator[None]:
-        if not self._busy.acquire(blocking=False):
-            raise GraphSetupError("it is running: pause it first")
-        self._pause.clear()
-        self.alert = self.halt = ""
-        self.raised = None
+    def _command(self) -> Iterator[None]:
+        if not self._lock.acquire(blocking=False):
+            raise GraphSetupError("a command is at work: pause() it, and wait for its end")
+        self._tell()
         try:
             yield
         finally:
-            self.running = None
-            self._busy.release()
-            self._changed()
+            self._lock.release()
+            self._tell()
 
-    def _known(self, node: str) -> None:
-        if node not in self.parts.shape.nodes:
-            hint = near(str(node), self.parts.shape.nodes) or ""
-            raise GraphSetupError(f"there is no node {node!r:.80}; {hint}".rstrip("; "))
+    def _tell(self) -> None:
+        for hear in self._hearers:
+            hear()
 
-    def _may_go_on(self) -> None:
-        if not self.here.next:
-            raise GraphSetupError("the run is over")
-        if self.asking:
-            raise GraphSetupError("a person has to answer first")
+    def _names(self, nodes: Any, words: tuple[str, ...] = ()) -> set[str]:
+        known = [*(each for each in self.graph.nodes if each != "__start__"), *words]
+        for node in nodes:
+            if node not in known:
+                raise GraphSetupError(unknown_name("node", text_of(node), known))
+        return set(nodes)
 
-    def _needs_word(self, *, confirm: bool) -> bool:
-        found = None if confirm else self.second
-        if found is not None and found.needs_word:
-            self.halt = "second"
-            return True
-        return False
+    def _walk(self, most: int, stops: Collection[str] = ()) -> Self:
+        """Run at most so many steps, and stop in front of nodes."""
+        with self._command():
+            sight = self._sight()
+            if sight.status == "waiting":
+                raise GraphSetupError("a person is asked: answer(value) goes on")
+            if not sight.now.next:
+                raise GraphSetupError("the run has ended: go back(), edit, or restart()")
+            self._pause.clear()
+            for _ in range(most):
+                now = self._advance()
+                is_stopped = self._error or now.interrupts or self._pause.is_set()
+                if is_stopped or not now.next or {*stops}.intersection(now.next):
+                    break
+        return self
 
-    def _arm(self, *, really: bool) -> None:
-        line = self.history.line()
-        used = {
-            moment.used
-            for number in line
-            if (moment := self.history.moments[number]).used is not None
-        }
-        fresh = self.is_past and only_reads(self.parts, self.here.next, self.values)
-        self.executions.arm(self.here.number, line, used, really=really, fresh=fresh)
+    def _advance(self, payload: Any = None) -> StateSnapshot:
+        """Run what is next, and let the head stand behind it."""
+        before, started, error = self._tip(), monotonic(), ""
+        try:
+            self._invoke(payload, self._config())
+        except Exception as raised:
+            if self._head and self._tip().config == before.config:
+                raise  # the new branch was not even begun
+            error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
+        self._head, self._error = "", error
+        if (now := self._tip()).config != before.config:
+            self._seconds[id_of(now.config)] = monotonic() - started
+        return now
 
-    def _step(self, given: Any = None, *, confirm: bool = False) -> None:
-        found = None if confirm else self.second
-        if found is not None and found.needs_word:
-            self.halt = "second"
-            raise GraphSetupError(f"{found.text}; step(confirm=True) does it all the same")
-        before, at = self.here, self.here.checkpoint if self.is_past else None
-        self.remember_here()
-        self.running = before.next
-        self._changed()
-        self._arm(really=confirm)
-        callbacks = [self._meter.callback()]
-        self._take(self._driver.advance(given, at, callbacks, again=confirm), before)
+    def _invoke(self, payload: Any, config: Any) -> None:
+        if not _needs_loop(self.graph):
+            self.graph.invoke(payload, config, interrupt_before="*")
+            return
+        # A notebook's own loop is at work in this thread.
+        with ThreadPoolExecutor(1) as pool:
+            work = self.graph.ainvoke(payload, config, interrupt_before="*")
+            pool.submit(asyncio.run, work).result()
 
-    def remember_here(self) -> None:
-        """Have the state at hand that the next step starts from."""
-        self._recorder.remember(self.here, self.values)
+    def _config(self) -> Any:
+        """Return the config of the head; the newest state needs no id, and would be copied."""
+        if not self._head or not (sight := self._sight()).is_past:
+            return self._base
+        own = {"checkpoint_ns": "", "checkpoint_id": sight.head.id}
+        return {**self._base, "configurable": self._base["configurable"] | own}
 
-    def _take(self, outcome: Outcome, before: Moment | None) -> None:
-        asks = bool(outcome.questions)
-        found = (self._recorder.take(c, asks=asks) for c in outcome.checkpoints)
-        made = [moment for moment in found if moment is not None]
-        used, cost = self.executions.last_used, self._meter.read()
-        if made:
-            last = made[-1]
-            last.used, frame = used, last.frame
-            frame.replayed = frame.replayed or used is not None
-            frame.seconds = round(outcome.seconds, 6) if before is not None else None
-            frame.inside, frame.model = outcome.inside, cost
-        if outcome.questions:
-            self.questions[self.here.number] = outcome.questions
-        if outcome.error is not None:
-            self._raised(outcome, before, cost)
+    def _tip(self) -> StateSnapshot:
+        found: StateSnapshot = self.graph.get_state(self._base)
+        return found
 
-    def _raised(self, outcome: Outcome, before: Moment | None, cost: dict[str, Any]) -> None:
-        error = outcome.error
-        text = plain_text(f"{type(error).__name__}: {error}", 1_000)
-        number = self.here.number
-        self.raised = (number, text)
-        frame = Frame("", None, "error", nodes=before.next if before else (), tone="error")
-        frame.error, frame.title, frame.model = text, text[:160], cost
-        frame.seconds, frame.attempt = round(outcome.seconds, 6), self.here.frame.attempt
-        self.history.add(frame, parent=number, following=self.here.next)
+    def _sight(self, at: Point | None = None) -> Sight:
+        history = read_history(self.graph, self._base)
+        head = at or (history.by_id[self._head] if self._head else history.last)
+        error = self._error
+        if error is None:  # another process may have stepped
+            raised: list[Any] = [each.error for each in history.tip.tasks if each.error]
+            error = release(raised[0], 2_000) if raised else ""
+        return Sight(self.graph, history, head, error, self._breakpoints, self._seconds)
 
-    def _pick_up(self) -> bool:
-        """Take over what an earlier process did on this thread."""
-        found = self._driver.checkpoints()
-        self._recorder.most = len(found) + 4
-        for checkpoint in found:
-            self._recorder.restore(checkpoint, last=checkpoint is found[-1])
-        self._recorder.most = 4
-        if not self.history.moments:
-            return False
-        self.history.head = self.history.tip.number
-        snapshot = self._driver.state()
-        waiting = [asked(item) for task in snapshot.tasks for item in task.interrupts]
-        if waiting:
-            self.questions[self.here.number] = waiting
+
+def _needs_loop(graph: Any) -> bool:
+    """Say whether a node, or a tool of a node, is async only."""
+    parts = [getattr(each, "bound", each) for each in graph.nodes.values()]
+    parts += [tool for each in parts for tool in getattr(each, "tools_by_name", {}).values()]
+    loop = loop_of(graph)
+    try:
+        for tool in loop.context.tools.values() if loop else ():
+            check_sync(tool)
+    except GraphSetupError:
         return True
+    # LangChain's tools and LangGraph's nodes hold their sync function, or None, as `func`.
+    return any(getattr(each, "func", each) is None for each in parts)

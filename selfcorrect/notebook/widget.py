@@ -1,96 +1,154 @@
-"""The live view in a notebook: the view model out, commands in. Needs the extra `jupyter`."""
+"""The live cell of a stepper: a view goes out, commands come in. Needs the extra `jupyter`."""
 
-from __future__ import annotations
-
-import contextvars
-import threading
-import time
+import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from contextlib import nullcontext
+from contextvars import copy_context
+from importlib import import_module
+from importlib.resources import files
+from threading import Lock, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from selfcorrect.errors import GraphSetupError, MissingExtra
-from selfcorrect.notebook.commands import command_of, export_of
-from selfcorrect.notebook.html import asset, module
-from selfcorrect.notebook.view_model import graph_of, view_of
+from selfcorrect.drawing.html import brief, static, still
+from selfcorrect.drawing.svg import draw
+from selfcorrect.drawing.text import error_text
+from selfcorrect.drawing.view import View
+from selfcorrect.errors import GraphSetupError
+from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.notebook.edits import loop_of
+from selfcorrect.text import release, text_of
 
-_OFTEN: Final = 0.08
+if TYPE_CHECKING:
+    from selfcorrect.notebook.stepper import Stepper
+
+OFTEN = 0.1
 """Seconds between two pictures of a run that goes on."""
+COMMANDS = ("step", "run", "pause", "back", "restart", "goto", "break_at", "clear")
+"""What the page calls by name."""
 
 
-def stepper_widget(live: Any, name: str) -> Any:
-    """A widget that paints a stepper and does what is pressed, in a thread of its own."""
-    at = live.standing
-    widget = _widget_class()(name=name, graph=graph_of(at.parts.shape), view=view_of(at))
-    last = [0.0]
+def display_cell(stepper: "Stepper") -> None:
+    """Display a live cell, and below it a copy for whoever opens the notebook without a kernel.
 
-    def paint() -> None:
-        busy = live.running is not None
-        now = time.monotonic()
-        if busy and now - last[0] < _OFTEN:
+    The copy hides where the cell lives. Without anywidget it is all that is shown.
+    """
+    screen: Any = import_module("IPython.display")
+    name, view = f"selfcorrect-copy-{uuid4().hex[:8]}", stepper.view()
+
+    def copy(view: View) -> Any:
+        return screen.HTML(f'<div class="{name}">{still(view)}</div>')
+
+    widget = _widget(copy=name, svg=draw(view["picture"]), view=_told(stepper, view))
+    if widget is None:
+        screen.display(copy(view))
+        return
+    screen.display(widget)
+    handle = screen.display(copy(view), display_id=True)
+    last, turn = 0.0, Lock()
+
+    def paint(problem: str = "") -> None:
+        nonlocal last
+        view = stepper.view()
+        is_running, now = view["status"] == "running", monotonic()
+        if is_running and now - last < OFTEN:
             return
-        last[0] = now
-        widget.view = {**view_of(live.standing), "serial": widget.view.get("serial", 0) + 1}
-        if not busy:
-            live.refresh_copies()
+        last = now
+        widget.view = _told(stepper, view, problem)
+        if not is_running and handle is not None:
+            handle.update(copy(view))
+
+    def obey(message: JsonObject) -> None:
+        # Whoever presses a key thrice wants three steps; only Pause waits for nobody.
+        with nullcontext() if message.get("act") == "pause" else turn:
+            try:
+                _do(stepper, message, widget.send)
+            except Exception as error:  # a thread has nobody else to tell
+                paint(error_text(error))
 
     def take(_: Any, message: Any, __: Any) -> None:
-        if isinstance(message, Mapping):
-            _start(lambda: _obey(live, message, widget.send, paint))
+        Thread(target=copy_context().run, args=(obey, message), daemon=True).start()
 
-    live.listen(paint)
+    stepper.listen(paint)
     widget.on_msg(take)
-    return widget
 
 
-def replay_widget(name: str, page: Mapping[str, Any]) -> Any:
-    """A widget that replays runs; it has nothing to ask Python for."""
-    return _widget_class()(name=name, page=dict(page))
-
-
-def _obey(
-    live: Any,
-    message: Mapping[str, Any],
-    send: Callable[[Any], None],
-    paint: Callable[[], None],
-) -> None:
-    """Do what was pressed; what is wrong with it is shown, never raised."""
-    try:
-        if message.get("do") == "export":
-            export = export_of(str(message.get("form")))
-            text = getattr(live, export.method)()
-            send({"save": export.name, "mime": export.mime, "text": text})
-            return
-        command = command_of(message, live.standing)
-        getattr(live, command.method)(*command.value, **command.options)
-    except Exception as error:  # a thread has nobody else to tell
-        ours = isinstance(error, GraphSetupError | ValueError)
-        live.alert = str(error) if ours else f"{type(error).__name__}: {error}"
-        paint()
-
-
-def _start(work: Callable[[], None]) -> None:
-    context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(work,), daemon=True, name="stepper").start()
-
-
-def _widget_class() -> Any:
+def _widget(**values: Any) -> Any:
     try:
         import anywidget
         import traitlets
     except ModuleNotFoundError:
-        raise MissingExtra("jupyter", "the stepper's widget") from None
+        return None
 
     class StepperWidget(anywidget.AnyWidget):
         """What the module in the page reads."""
 
-        _esm = module()
-        _css = asset("style.css")
-        name = traitlets.Unicode().tag(sync=True)
-        graph = traitlets.Dict().tag(sync=True)
+        _esm = static("paint.js") + (
+            files("selfcorrect.notebook") / "static" / "widget.js"
+        ).read_text("utf-8")
+        _css = static("style.css")
+        copy = traitlets.Unicode().tag(sync=True)
+        svg = traitlets.Unicode().tag(sync=True)
         view = traitlets.Dict().tag(sync=True)
-        page = traitlets.Dict().tag(sync=True)
 
-        def __repr__(self) -> str:
-            return "A live view; its static copy follows."
+    return StepperWidget(**values)
 
-    return StepperWidget
+
+def _told(stepper: "Stepper", view: View, problem: str = "") -> JsonDict:
+    """Return what the page needs to know: a view, and why the last command was refused.
+
+    An edit begins with the call's arguments, or empty where they may not be shown whole.
+    """
+    current = loop_of(stepper.graph) and stepper.values.get("current")
+    args = (current or {}).get("args") or {}
+    text = json.dumps(args, ensure_ascii=False, indent=1, default=text_of)
+    is_whole = current and release(text, 10_000) == text
+    return {**brief(view), "problem": problem, "args": text if is_whole else ""}
+
+
+def _do(stepper: "Stepper", message: JsonObject, send: Callable[[Any], None]) -> None:
+    """Do what was pressed."""
+    given = message.get("given", ())
+    match message["act"]:
+        case act if act in COMMANDS:
+            getattr(stepper, act)(*given)
+        case "edit":
+            stepper.edit(_edit(*given))
+        case "answer":
+            key, text = given
+            answer = _value(text)
+            is_ours = loop_of(stepper.graph) is not None
+            stepper.answer({"question": key, "answer": answer} if is_ours else answer)
+        case "export":
+            (form,) = given
+            kind = {"html": "text/html", "svg": "image/svg+xml"}.get(form, "text/plain")
+            text = getattr(stepper, f"to_{form}")()
+            send({"name": f"run.{form}", "mime": kind, "text": text})
+
+
+def _edit(fields: Mapping[str, str]) -> JsonDict:
+    """Return what was written into the form, as `Stepper.edit` takes it."""
+    written = {name: text.strip() for name, text in fields.items() if text.strip()}
+    read: JsonDict = {
+        name: text if name == "strategy" else _object(name, text) for name, text in written.items()
+    }
+    return {**read.pop("values", {}), **read}
+
+
+def _object(name: str, text: str) -> JsonDict:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise GraphSetupError(f"{name} is no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise GraphSetupError(f"{name} must be a JSON object")
+    return value
+
+
+def _value(text: str) -> Any:
+    """Return what a person typed: JSON where it is JSON, and a text otherwise."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,223 +1,120 @@
-"""Reads calls that are written as Python code: `[find(q="x", limit=3), count()]`.
+"""Reads calls in Python's notation: `find(city="Bonn", limit=5)`. Literals only.
 
-The code is parsed with `ast`, never evaluated: what is not a literal is not read. Where small
-slips keep it from being Python, its arguments are read one by one.
+A call may stand in quotes as a whole, as in `['find(city=Bonn, NW)']`. Whoever writes so leaves
+out the quotes inside, or uses the same ones.
 """
 
-from __future__ import annotations
-
-import ast
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Final, cast
+from collections.abc import Iterator
+from typing import TypeAlias
 
-from selfcorrect.model import JSON, JsonObject
-from selfcorrect.plain import DEPTH
-from selfcorrect.protocols import Tool
-from selfcorrect.reading.arguments import by_position, surest
-from selfcorrect.reading.brackets import other_readings
-from selfcorrect.reading.code_extents import CALL_OPENING, extent
-from selfcorrect.reading.contract import (
-    ATTEMPT,
-    MOST_CALLS,
-    Candidate,
-    Deviation,
-    Fault,
-    JsonRead,
-    Oddity,
-    Offered,
-    parameters,
-)
-from selfcorrect.reading.named_arguments import by_name, ends_in
-from selfcorrect.reading.python_literals import JSON_NAMES, NotLiteral, literals
-from selfcorrect.reading.variables import assigned_names
+from selfcorrect.model import JSON, JsonDict
+from selfcorrect.reading.json_text import Scanner, inside
+from selfcorrect.reading.literals import JsonTextError
+from selfcorrect.reading.text_call import TextCall
 
-_BEFORE_DEFINITION: Final = re.compile(r"\b(?:def|class|async)\s+\Z")
-_ODD_ESCAPE: Final = re.compile(
-    r"(?:[^\\]++|\\[\n\\'\"abfnrtvxuUN0-7])*+\\(?=[^\n\\'\"abfnrtvxuUN0-7])"
-)
-_ARGUMENT_BEHIND: Final = re.compile(r"\s*+(?:,\s*+(\w+)\s*+[=:]|(\w+)\s*+=)(?!=)")
-"""What stands behind a call that was closed too early: one more of its arguments."""
-_TRANSPARENT: Final = ("print", "await")
-_LONGEST: Final = 200_000
-_WORK: Final = 4
+NAME = r"[A-Za-z_](?:[\w.\-]|\\_)*+"
+"""The name of a tool; Markdown escapes an underscore of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PythonCalls:
-    """Calls as Python code.
+def read_python_calls(
+    text: str, start: int, *, quoted: bool = False
+) -> tuple[tuple[TextCall, ...], int] | None:
+    """Read the call, or the list of calls, that begins at a place; return it with its end.
 
-    Attributes:
-        request: What the user asked for; a name that stands there may be text without quotes.
+    >>> read_python_calls("f(a=1, b='x')", 0)[0][0].arguments
+    {'a': 1, 'b': 'x'}
+
+    Args:
+        text: The text.
+        start: Where the call begins.
+        quoted: Whether the calls stood in quotes.
+
+    Returns:
+        The calls and where they end; None where no name with a parenthesis begins.
+
+    Raises:
+        JsonTextError: If an argument is no literal, or its value is not certain.
     """
-
-    request: str = ""
-
-    def __call__(self, text: str, tools: Offered, /) -> tuple[Candidate, ...]:
-        reader = _Attempt(self.request, assigned_names(text))
-        return reader.calls(text, tools)
-
-
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """What is known of one text while its calls are read."""
-
-    request: str
-    variables: frozenset[str]
-
-    def calls(self, text: str, tools: Offered) -> tuple[Candidate, ...]:
-        found: list[Candidate] = []
-        work = _WORK * len(text) + 10_000
-        pos = 0
-        while work > 0 and (opening := CALL_OPENING.search(text, pos)) and len(found) <= MOST_CALLS:
-            start, paren = opening.start(), opening.end() - 1
-            pos = opening.end()
-            if _BEFORE_DEFINITION.search(text[max(0, start - 12) : start]):
-                continue
-            written = opening[1]
-            name = written.replace("\\_", "_")
-            if tools.meant(name) is None and tools.get(name.removesuffix(".call")) is not None:
-                name = name.removesuffix(".call")
-            tool = tools.meant(name)
-            if name in _TRANSPARENT:
-                continue
-            end, missing, reach = extent(text, paren)
-            work -= reach - paren + ATTEMPT
-            call = self._call(text, start, paren, end, missing, name, tool)
-            if call is None:
-                continue
-            if "\\_" in written:
-                note = Deviation(start, "underscores with backslashes")
-                call = replace(call, deviations=(note, *call.deviations))
-            found.append(call)
-            pos = max(pos, call.end)
-        if work <= 0:
-            fault = Fault(pos, "too much code")
-            return (Candidate("", None, 0, len(text), fault=fault, code=True),)
-        return tuple(found)
-
-    def _call(
-        self,
-        text: str,
-        start: int,
-        paren: int,
-        end: int,
-        missing: str,
-        name: str,
-        tool: Tool | None,
-    ) -> Candidate | None:
-        """The call that starts here, or None if it is a mere mention."""
-        if end and end - paren < _LONGEST and not _ODD_ESCAPE.match(text, paren, end):
-            tree = _parse(text[paren:end] + missing)
-            if tree is not None:
-                notes = [_in_code(start)]
-                if missing:
-                    what = f"missing {missing!r}"
-                    notes.append(Deviation(end, what, Oddity.CLOSER_MISSING))
-                if _is_mention(tree, tool):
-                    return None
-                if (unclear := _goes_on(text, end, tree, tool)) is not None:
-                    return Candidate(name, None, start, end, fault=unclear, code=True)
-                call = _from_tree(tree, name, tool, start, end, notes)
-                if missing.strip(")") and call.args:
-                    args = _settled(call.args, tool)
-                    if isinstance(args, Fault):
-                        return replace(call, args=None, fault=replace(args, offset=end))
-                    call = replace(call, args=args)
-                bare = tool is not None and call.fault is not None and not missing
-                again = self._slipped(text, start, paren, end, name, tool) if bare else None
-                return again if again is not None and _only_bare(again) else call
-        return self._slipped(text, start, paren, 0 if missing else end, name, tool)
-
-    def _slipped(
-        self, text: str, start: int, paren: int, closed: int, name: str, tool: Tool | None
-    ) -> Candidate | None:
-        """A call that is not quite Python: its arguments are told apart by their names.
-
-        Where it cannot be read, all that may be part of it (up to `closed`, if that is known) is
-        taken for it, so that nothing in its arguments is ever taken for a call.
-        """
-        if tool is None:
-            return None
-        following = CALL_OPENING.search(text, paren + 1)
-        limit = following.start() if following else len(text)
-        for end in ends_in(text, paren + 1, limit):
-            read = by_name(text[paren + 1 : end], tool, paren + 1, self.request, self.variables)
-            if read is not None:
-                args, notes = read
-                note = _in_code(start)
-                return Candidate(name, args, start, end + 1, (note, *notes), code=True)
-        fault = Fault(paren, "this call cannot be read")
-        if following is None and not ends_in(text, paren + 1, limit):
-            fault = Fault(len(text), "cut off inside a call", cut=True)
-        return Candidate(name, None, start, closed or len(text), fault=fault, code=True)
-
-
-def _in_code(start: int) -> Deviation:
-    return Deviation(start, "a call in code", Oddity.WRAPPING)
-
-
-def _settled(args: JsonObject, tool: Tool | None) -> JsonObject | Fault:
-    """The arguments, where a bracket that the last one lacks can stand in one place only."""
-    last = next(reversed(list(args)))
-    rivals = tuple({**args, last: other} for other in other_readings(args[last]))
-    settled = surest(JsonRead(dict(args), 0, 0, (), rivals, unclosed=True), tool)
-    return cast("JsonObject | Fault", settled)
-
-
-def _only_bare(call: Candidate) -> bool:
-    """Whether code that is Python was read otherwise only in that words became text."""
-    plain = (None, Oddity.BARE, Oddity.WRAPPING)
-    return call.fault is None and all(each.code in plain for each in call.deviations)
-
-
-def _parse(code: str) -> ast.Call | None:
-    try:
-        tree = ast.parse("f" + code, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if not _START.match(text, start):
         return None
-    return tree if isinstance(tree, ast.Call) else None
+    scanner = Scanner(text, start)
+    parts = scanner.parts("]") if text[start] == "[" else (None,)
+    calls = [call for _ in parts for call in _calls(scanner, quoted=quoted)]
+    skipped = inside(scanner.skipped)
+    return tuple(TextCall(*call, skipped) for call in calls), scanner.at
 
 
-def _from_tree(
-    tree: ast.Call,
-    name: str,
-    tool: Tool | None,
-    start: int,
-    end: int,
-    notes: list[Deviation],
-) -> Candidate:
-    value: Mapping[str, JSON] | None = None
-    fault: Fault | None = None
+def bare(name: str) -> str:
+    """Return a name without the escapes of Markdown."""
+    return name.replace("\\_", "_")
+
+
+_Call: TypeAlias = tuple[str, JsonDict, tuple[JSON, ...]]
+"""The name, the named values, and the values without a name."""
+
+
+def _calls(scanner: Scanner, *, quoted: bool) -> Iterator[_Call]:
+    """Read a call, or the calls that stand in the same quotes."""
+    opening = _QUOTE.match(scanner.text, scanner.at)
+    if opening is not None:
+        scanner.at = opening.end()
+        scanner.skipped.append("quote")
+    while True:
+        yield _call(scanner, quoted=quoted or opening is not None)
+        more = _NEXT.match(scanner.text, scanner.at) if quoted or opening else None
+        if more is None:
+            break
+        scanner.at = more.end()
+    if opening is not None and scanner.peek() == opening[0]:
+        scanner.at += 1
+
+
+def _call(scanner: Scanner, *, quoted: bool) -> _Call:
+    found = _NAME.match(scanner.text, scanner.at)
+    if found is None:
+        scanner.refuse("a list of calls holds something else")
+    scanner.at = found.end()
+    scanner.skipped += ["quote"] * bool(found[1]) + ["markdown"] * ("\\" in found[2])
+    named: JsonDict = {}
+    positional: list[JSON] = []
+    for _ in scanner.parts(")"):
+        key = _KEY.match(scanner.text, scanner.at)
+        if key is not None:
+            scanner.at = key.end()
+            scanner.skipped += ["markdown"] * ("\\" in key[1])
+            scanner.put(named, bare(key[1]), _value(scanner, quoted=quoted))
+        elif named:
+            scanner.refuse("a value without a name stands behind a named one")
+        else:
+            positional.append(scanner.value())
+    return bare(found[2]), named, tuple(positional)
+
+
+def _value(scanner: Scanner, *, quoted: bool) -> JSON:
+    """Read a value; in a call that stands in quotes, a text may have none of its own."""
+    start, count = scanner.at, len(scanner.skipped)
+    words = _UNQUOTED.match(scanner.text, start) if quoted else None
     try:
-        positional, named = literals(tree, notes, start)
-        bound = by_position(positional, named, tool)
-        value, fault = bound.value, bound.fault
-        notes += bound.deviations
-    except NotLiteral as error:
-        fault = Fault(start, error.what)
-    except RecursionError:
-        fault = Fault(start, f"nested deeper than {DEPTH} levels")
-    args = None if fault else value
-    return Candidate(name, args, start, end, tuple(notes), fault=fault, code=True)
+        value = scanner.value()
+    except JsonTextError:
+        if words is None:
+            raise
+    else:
+        if words is None or scanner.at >= words.end():
+            return value
+    scanner.at = words.end()
+    scanner.skipped[count:] = ["bare text"]
+    return words[0]
 
 
-def _is_mention(tree: ast.Call, tool: Tool | None) -> bool:
-    """`find(query, limit)` describes a tool; `find()` calls it only if it needs no arguments."""
-    if tree.keywords:
-        return False
-    if not tree.args:
-        return tool is not None and not tool.is_valid({})
-    return all(isinstance(item, ast.Name) and item.id not in JSON_NAMES for item in tree.args)
-
-
-def _goes_on(text: str, end: int, tree: ast.Call, tool: Tool | None) -> Fault | None:
-    """What is wrong where one more argument stands behind the bracket that closes a call."""
-    behind = _ARGUMENT_BEHIND.match(text, end)
-    if behind is None:
-        return None
-    name = behind[1] or behind[2]
-    given = {keyword.arg for keyword in tree.keywords}
-    more = name in parameters(tool) and name not in given
-    return Fault(end, "brackets that do not match") if more else None
+_QUOTE = re.compile(rf"[\"'](?={NAME}\()")
+"""What opens a call that stands in quotes as a whole."""
+_NAME = re.compile(rf"([\"']?)({NAME})\1(?=\()")
+_NEXT = re.compile(rf"\s*,\s*(?={NAME}\()")
+_START = re.compile(rf"{NAME}\(|\[\s*(?:[\"'](?={NAME}\()|{_NAME.pattern})")
+_KEY = re.compile(r"([^\W\d](?:\w|\\_)*+)\s*=(?!=)")
+# Behind a comma only what begins like a name goes on: `New York, NY`, never `to=ann, force`.
+_UNQUOTED = re.compile(
+    r"[^\W_][\w .&/:\-]*+(?:, ?[A-Z][\w .&/:\-]*+)*+(?=,\s*[^\W\d][\w\\]*+\s*=|\))"
+)

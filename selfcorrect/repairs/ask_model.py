@@ -1,83 +1,91 @@
-"""ask-model: a model says what the arguments at fault should be."""
+"""ask-model: asks a chat model for the arguments at fault, or for a call that cannot be read."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field, replace
+import json
+from dataclasses import field
+from itertools import islice
 from typing import Any
 
-from selfcorrect.errors import GraphSetupError
-from selfcorrect.hints import whole
-from selfcorrect.model import JSON, Call, Diagnosis, GiveUp, JsonObject, Repair, Safety
-from selfcorrect.models.prompts import WRONG_TASK, ask, questions
-from selfcorrect.models.whole_call import Prompts, ask_for_call
+from selfcorrect.model import (
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    JsonDict,
+    Repair,
+    Safety,
+    frozen,
+)
+from selfcorrect.models.prompts import Prompts
+from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
+from selfcorrect.text import bound, release
+
+_MOST = 20
+"""Arguments of which one question asks."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskModel:
-    """Asks the model, once for all findings, for the arguments at fault, and for nothing else.
-
-    The answer has to fit the schema and the error, and may not repeat what failed. Where the error
-    does not say which argument is at fault, there is nothing to ask.
-
-    A call that could not be read it asks for as a whole: told what is wrong with its answer, the
-    model is asked again. What it cannot write is left as it was, for the next rung of the ladder.
+    """Ask a model for the arguments at fault; its answer is checked like every other change.
 
     Attributes:
-        task: What the prompt about arguments starts with.
-        rounds: How often the model is asked for a whole call, ten times at most. Each counts in
-            `Limits.model_calls`.
-        model: Asked in place of the run's own model, such as a better one on the next rung; counted
-            and bounded like that one, and asked only where the run has one.
-        prompts: The texts about a whole call.
+        model: A model of the strategy's own; left out, the graph's.
+        prompts: What the model is told.
+        rounds: How often it is asked for a call that cannot be read, and told what is wrong; at
+            least once.
 
     Raises:
-        GraphSetupError: If an option can never be meant.
-
-    >>> from selfcorrect.testing.conformance import try_strategy
-    >>> async def model(prompt, schema):
-    ...     return {"mood": "happy"}
-    >>> schema = {"properties": {"mood": {"enum": ["happy", "sad"]}}}
-    >>> change = try_strategy(AskModel(), schema, {"mood": "cheerful"}, ask_model=model).changes[0]
-    >>> change.after, change.safety.value
-    ('happy', 'model')
+        ValueError: If there is no round.
     """
 
-    name = "ask-model"
-    safety = (Safety.MODEL,)
-    needs = "model"
-    batch = True
-    covers = ("infer-missing",)
-    """Strategies whose findings it asks about in the same prompt."""
-
-    task: str = WRONG_TASK
-    rounds: int = 3
     model: Any = None
     prompts: Prompts = field(default_factory=Prompts)
+    rounds: int = 3
 
     def __post_init__(self) -> None:
-        """Refuse what can never be meant."""
-        whole("ask-model", "rounds", self.rounds, least=1)
-        if self.model is not None and not callable(getattr(self.model, "invoke", None)):
-            raise GraphSetupError(
-                f"ask-model: model must be a chat model with invoke, not {self.model!r:.80}"
-            )
+        if not self.rounds >= 1:
+            raise ValueError(f"rounds must be at least 1: {self.rounds!r}")
 
     async def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        """Ask for every argument at fault among the findings, or for the call as a whole."""
-        context = self._asking(context)
-        if diagnosis.path == "/raw":
-            return await ask_for_call(call, context, self.rounds, self.prompts)
-        asked = questions(call, diagnosis, context)
-        return asked if isinstance(asked, GiveUp) else await ask(self.task, call, asked, context)
+        port = context.model
+        if self.model is not None:
+            port = context.port_of(self.model)
+        text: Any = call.args
+        if port is not None and isinstance(text, str):
+            from selfcorrect.models.call_writer import write_call
 
-    def _asking(self, context: RepairContext) -> RepairContext:
-        """The context, with this strategy's own model in place of the run's."""
-        port = context.ask_model
-        if port is None or self.model is None:
-            return context
+            return await write_call(call, port, self.prompts, context, self.rounds)
+        faults = islice(zip(diagnosis.params, diagnosis.paths, strict=True), _MOST)
+        places = {name: path for name, path in faults if keys_of(path)}
+        if port is None or not places or not context.may_pay():
+            return GiveUp("there is no model to ask, or the error names no argument")
+        named = release(", ".join(places), 2_000)
+        system = f"{self.prompts.repair} {self.prompts.answer.format(names=named)}"
+        answer = await port.ask_json(system, _prompt(call, diagnosis, context, places))
+        changes = [
+            Change(path, look(call, path), answer[name], Safety.MODEL, "a model's answer")
+            for name, path in places.items()
+            if answer is not None and name in answer
+        ]
+        return Changed(changes) if changes else GiveUp("the model does not know it either")
 
-        async def other(prompt: str, schema: JsonObject, model: Any = None) -> JSON:
-            return await port(prompt, schema, self.model if model is None else model)
 
-        return replace(context, ask_model=other)
+def _prompt(
+    call: Call, diagnosis: Diagnosis, context: RepairContext, places: dict[str, str]
+) -> str:
+    """Return the data of the prompt; its size does not grow with the conversation."""
+    data: JsonDict = {
+        "request": bound(context.request or "", 4_000),
+        "tool": call.name,
+        "arguments": call.args,
+        "error": bound(diagnosis.text, 1_000),
+        "schema": {
+            name: context.place(call).at(keys_of(path), call.args).view
+            for name, path in places.items()
+        },
+    }
+    lines = [
+        f"{key}: {json.dumps(item, ensure_ascii=False, default=repr)}" for key, item in data.items()
+    ]
+    return "\n".join(release(line, 6_000) for line in lines)

@@ -1,130 +1,125 @@
-"""fix-json: read a call that is not written as strictly valid JSON."""
+"""fix-json: reads a call, or its arguments, from the text that a model wrote."""
 
-from __future__ import annotations
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict
+from typing import Any
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
+from selfcorrect.pointer import ARGS
+from selfcorrect.protocols import RepairContext, tools_named
+from selfcorrect.reading.call_object import is_cut
+from selfcorrect.reading.choose import Chosen, Unreadable, may_read
+from selfcorrect.reading.json_calls import USUAL_KEYS, ToolCallKeys, decode_arguments
+from selfcorrect.reading.json_text import CLOSERS, NOTATION, inside
+from selfcorrect.reading.literals import JsonTextError
+from selfcorrect.reading.text_call import TextCall
+from selfcorrect.strategy_map.document import PlacedRule
 
-from selfcorrect.kernel.verdicts import FOLLOWS
-from selfcorrect.model import (
-    ABSENT,
-    Call,
-    Changed,
-    Diagnosis,
-    Extent,
-    GiveUp,
-    Repair,
-    Safety,
-    edit,
-)
-from selfcorrect.protocols import RepairContext
-from selfcorrect.reading.contract import Candidate, Deviation, ToolCallKeys
-from selfcorrect.reading.known_tool import read_arguments
-from selfcorrect.reading.outcome import Asked, Reading, refusal_of
-from selfcorrect.reading.texts import read_calls
-
-_MOST_REASONS: Final = 4
+_DOUBTS = frozenset({"comment", "inner closer", "inner quote"})
+"""What was cut off, holds words or ends nowhere for sure: no tool that acts is called on it."""
+_FENCE = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixJson:
-    r"""Reads the call out of what the model wrote: broken JSON, wrapped text, calls as code.
+    """Read broken JSON, Python's notation and markup; what may be cut off is never completed.
 
-    Its class is exact where nothing but spelling and wrapping differs (single quotes, trailing
-    commas, Python literals, fences, tags), inferred where there is one best reading (words around
-    a call of a tool that only reads, a missing comma, a closing bracket that is missing behind the
-    arguments), lossy where something beside the call is left out. What was cut off inside a value,
-    has two readings, or holds several calls is refused.
+    A context reads texts with the keys that the rules of its map name.
 
     Attributes:
-        id_keys: Keys of a call's id, besides the usual ones.
-        name_keys: Keys of a tool's name, besides the usual ones.
-        arguments_keys: Keys of a call's arguments, besides the usual ones.
-
-    >>> from selfcorrect.model import Finding
-    >>> broken = Call("", raw="```json\n{'tool': 'find', 'args': {'q': 'x',}}\n```")
-    >>> mended = FixJson()(broken, Diagnosis((Finding("malformed"),)), RepairContext())
-    >>> [(change.path, change.after) for change in mended.changes]
-    [('/name', 'find'), ('/args', {'q': 'x'}), ('/raw', ABSENT)]
-    >>> cut = Call("find", raw='{"q": "a long que')
-    >>> FixJson()(cut, Diagnosis((Finding("malformed"),)), RepairContext())
-    GiveUp(reason='cut off inside a string (line 1, column 7)')
+        id_keys: More keys under which a call may hold its id.
+        name_keys: More keys under which it may hold the tool's name.
+        arguments_keys: More keys under which it may hold its arguments.
     """
 
-    name = "fix-json"
-    safety = (*FOLLOWS, Safety.LOSSY)
-    needs = "nothing"
-
-    id_keys: tuple[str, ...] = ()
-    name_keys: tuple[str, ...] = ()
-    arguments_keys: tuple[str, ...] = ()
+    id_keys: Sequence[str] = ()
+    name_keys: Sequence[str] = ()
+    arguments_keys: Sequence[str] = ()
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        """Read the raw text of the call."""
-        del diagnosis  # the text itself says what is wrong with it
-        if call.raw is None:
-            return GiveUp("the call was read strictly: there is no text to read")
-        return (self._arguments if call.name else self._whole)(call, call.raw, context)
-
-    def _arguments(self, call: Call, raw: str, context: RepairContext) -> Repair:
-        tool = context.tool or context.tools.get(call.name)
-        read = read_arguments(raw, tool, finish_reason=context.finish_reason)
-        if read.value is None or read.fault is not None:
-            return GiveUp(refusal_of(raw, read.fault) if read.fault else "no arguments were read")
-        return _changed(call, raw, Candidate("", read.value, deviations=read.deviations))
-
-    def _whole(self, call: Call, raw: str, context: RepairContext) -> Repair:
-        reading = self.read(raw, context)
-        if reading.refusal is not None:
-            return GiveUp(reading.refusal.text)
-        if len(reading.calls) != 1:
-            return GiveUp(f"the text holds {len(reading.calls)} calls, and a run carries one")
-        return _changed(call, raw, reading.calls[0], reading.written)
-
-    def each(self, raw: str, context: RepairContext) -> tuple[Changed, ...]:
-        """For every call in a text, the changes that make the text this call."""
-        read = self.read(raw, context)
-        return tuple(_changed(Call("", raw=raw), raw, one, read.written) for one in read.calls)
-
-    @property
-    def keys(self) -> ToolCallKeys:
-        """Where the parts of a call are found."""
-        usual = ToolCallKeys()
-        return ToolCallKeys(
-            (*usual.id, *self.id_keys),
-            (*usual.name, *self.name_keys),
-            (*usual.arguments, *self.arguments_keys),
-        )
-
-    def read(self, raw: str, context: RepairContext) -> Reading:
-        """The calls in a text, under the keys that this strategy knows."""
-        asked: dict[str, Any] = {
-            "finish_reason": context.finish_reason,
-            "keys": self.keys,
-            "request": context.request,
-            "policy": context.reading,
-            "in_context": bool(context.messages),
-        }
-        if isinstance(context.read, Reading) and context.read.asked == Asked(raw, **asked):
-            return context.read
-        return read_calls(raw, context.tools, **asked)
+        text: Any = call.args
+        if not isinstance(text, str):
+            return GiveUp("the arguments are no text")
+        if call.name:
+            return _read_arguments(call, text, context)
+        chosen = context.read(text)
+        if isinstance(chosen, Unreadable):
+            return GiveUp(chosen.reason)
+        if not isinstance(chosen, Chosen) or (context.index or 0) >= len(chosen.calls):
+            return GiveUp("the text holds no call")
+        if context.index is None and len(chosen.calls) > 1:
+            # The others would be dropped in silence.
+            return GiveUp(f"it holds {len(chosen.calls)} calls, and `index` names none of them")
+        found = chosen.calls[context.index or 0]
+        is_acting = any(_may_act(each.name, context) for each in chosen.calls)
+        if not may_read(chosen, context.reading, acts=is_acting):
+            return GiveUp("words stand around the call")
+        return _take(found, call, chosen.around, context)
 
 
-def _changed(call: Call, raw: str, found: Candidate, extents: Sequence[Extent] = ()) -> Changed:
-    reason = _reason(found.deviations)
-    changes = [edit("/args", dict(call.args), dict(found.args or {}), reason)]
-    if found.name:
-        changes.insert(0, edit("/name", ABSENT, found.name, reason))
-    if found.id is not None and call.id is None:
-        changes.append(edit("/id", ABSENT, found.id, reason))
-    changes.append(edit("/raw", raw or ABSENT, ABSENT, "the text was read"))
-    return Changed(changes, extents=extents)
+def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
+    fence = _FENCE.fullmatch(text)
+    try:
+        read = decode_arguments(fence[1] if fence else text)
+    except JsonTextError as error:
+        return GiveUp(str(error))
+    skipped = ("fence",) * bool(fence) + read.skipped
+    return _take(TextCall(call.name, read.value, (), inside(skipped)), call, "", context)
 
 
-def _reason(deviations: tuple[Deviation, ...]) -> str:
-    """What differed, first that on which something hangs, in a few words."""
-    ordered = sorted(deviations, key=lambda each: each.code is None)
-    whats = list(dict.fromkeys(each.what for each in ordered))
-    more = f" and {len(whats) - _MOST_REASONS} more" if len(whats) > _MOST_REASONS else ""
-    return "read as JSON: " + ", ".join(whats[:_MOST_REASONS]) + more if whats else "read as JSON"
+def _take(found: TextCall, call: Call, around: str, context: RepairContext) -> Repair:
+    """Return the changes that make a call of what was read."""
+    skipped = frozenset(found.skipped)
+    if is_cut(context.finish_reason) and skipped & CLOSERS:
+        return GiveUp("the text was cut off at the limit of tokens")
+    if _may_act(found.name, context) and skipped & _DOUBTS:
+        return GiveUp(f"there is a doubt about the text: {', '.join(sorted(skipped & _DOUBTS))}")
+    args = _bind(found, context)
+    if not isinstance(args, Mapping):
+        return GiveUp("the arguments are not an object")
+    is_sure = skipped <= NOTATION and not around and not found.positional
+    safety = Safety.EXACT if is_sure else Safety.INFERRED
+    reason = f"read with {', '.join(sorted(skipped))}" if skipped else "read from the text"
+    # The reading is kept for whoever asks again: what runs is a copy.
+    changes = [Change(ARGS, call.args, deepcopy(dict(args)), safety, reason)]
+    if found.name != call.name:
+        changes.insert(0, Change("/name", "", found.name, Safety.EXACT, "read from the text"))
+    return Changed(changes)
+
+
+def _bind(found: TextCall, context: RepairContext) -> JSON:
+    """Give values without a name the arguments in the schema's order."""
+    if not found.positional or not isinstance(found.arguments, Mapping):
+        return found.arguments
+    tools = tools_named(found.name, context.tools)
+    slots = tools[0].slot.properties if tools else {}
+    first = found.positional[0]
+    if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(slots):
+        return None if first.keys() & found.arguments.keys() else {**first, **found.arguments}
+    bound = dict(zip(slots, found.positional, strict=False))
+    free = [slot for name, slot in slots.items() if name not in {*bound, *found.arguments}]
+    # A value whose place is named as well, or that fits another place instead, is out of order.
+    is_torn = any(
+        not slots[name].accepts(value) and any(slot.accepts(value) for slot in free)
+        for name, value in bound.items()
+    )
+    if len(bound) < len(found.positional) or bound.keys() & found.arguments.keys() or is_torn:
+        return None
+    return {**bound, **found.arguments}
+
+
+def _may_act(name: str, context: RepairContext) -> bool:
+    """Say whether a tool that a name means acts, or none is known."""
+    tools = tools_named(name, context.tools)
+    return not tools or any(each.acts for each in tools)
+
+
+def keys_in(rules: Iterable[PlacedRule]) -> ToolCallKeys:
+    """Return the keys of calls, with those that the rules of a map name for this strategy."""
+    found = {part: [*names] for part, names in asdict(USUAL_KEYS).items()}
+    for placed in rules:
+        for option, names in placed.rule.options.get("fix-json", {}).items():
+            found[option.removesuffix("_keys")] += names
+    return ToolCallKeys(**{part: tuple(names) for part, names in found.items()})

@@ -1,129 +1,46 @@
-"""rename-tool: the call gets the name of the one tool that was meant."""
+"""rename-tool: gives a call the name of the one tool that is meant."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
-
-from selfcorrect.effects import destroys
-from selfcorrect.kernel.joint import renamed_tool
-from selfcorrect.kernel.likeness import (
-    bare_tool,
-    tools_like,
-)
-from selfcorrect.kernel.verdicts import FOLLOWS
-from selfcorrect.mending.place import changes_of
-from selfcorrect.model import (
-    ABSENT,
-    Call,
-    Changed,
-    Diagnosis,
-    GiveUp,
-    JsonObject,
-    Repair,
-    edit,
-)
-from selfcorrect.protocols import RepairContext, Tool
-from selfcorrect.reading.envelopes import read_call_object
-from selfcorrect.schema.keys import names_of
-from selfcorrect.schema.subschema import strings
-from selfcorrect.text import normal, similar_names, tool_not_found_feedback
-
-_MOST: Final = 5_000
-_RENAMED: Final = "a tool that was renamed: its name and arguments agree"
+from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
+from selfcorrect.names import words
+from selfcorrect.pointer import ARGS
+from selfcorrect.protocols import RepairContext
+from selfcorrect.reading.json_calls import read_json_calls
+from selfcorrect.repairs.tools import match_tool
 
 
-@dataclass(frozen=True, slots=True)
-class RenameTool:
-    """Gives a call the name of the one offered tool that was meant.
-
-    Exact where only case, separators, quotes, template residue (`ls<|channel|>commentary`) or a
-    known namespace (`functions.ls`) differ. Inferred for a slip inside one word (`serach`) and for
-    a namespace that was left out; any other that was put before a name makes another action of it
-    (`schedule.transfer`). The arguments decide for a name without a letter; a call inside the
-    arguments of one (`execute`) is taken out of them. Onto a destructive tool the policy lets no
-    call be renamed unasked, and the kernel none by a slip onto one whose name says that it destroys
-    something. A word is never swapped for another (`delete_order` is not `create_order`); where two
-    tools are near, it gives up and says which, and names the one that takes all arguments.
-
-    >>> from selfcorrect.testing.conformance import try_rename
-    >>> change = try_rename(RenameTool(), "serach_flights", ["search_flights", "book_flight"])
-    >>> change.changes[0].after, change.changes[0].safety.value
-    ('search_flights', 'inferred')
-    """
-
-    name = "rename-tool"
-    safety = FOLLOWS
-    needs = "nothing"
-
-    def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        """Rename the call, if its tool does not exist and exactly one is meant."""
-        about = diagnosis.finding.path in (None, "/name")
-        if not about or call.name in context.tools or call.raw is not None:
-            return GiveUp("the call does not name an unknown tool")
-        names = list(context.tools)
-        found = _meant(call, names[:_MOST], context.tools)
-        if found is None and (inner := _inside(call, context.tools)) is not None:
-            return inner
-        harmless = [name for name in names[:_MOST] if not destroys(context.tools[name])]
-        if found is None and (joint := _joint(call, harmless, context.tools)) is not None:
-            return joint
-        if found is None:
-            takes = [name for name in harmless if _takes(context.tools[name], call.args)]
-            near = takes if len(takes) == 1 else []
-            near = list(dict.fromkeys([*near, *similar_names(call.name, names).names]))
-            return GiveUp(tool_not_found_feedback(call.name, near, names))
-        name, reason = found
-        return Changed(edit("/name", call.name or ABSENT, name, reason))
-
-
-def _meant(call: Call, names: list[str], tools: Mapping[str, Tool]) -> tuple[str, str] | None:
-    bare, args = bare_tool(call.name), call.args
-    if not normal(bare):
-        inner = [v for k, v in args.items() if isinstance(v, Mapping) and not normal(k)]
-        forms = [args, *(inner if len(args) == 1 else ())]
-        takers = [name for name in names if any(_takes(tools[name], form) for form in forms)]
-        return _only(takers, "no name, and arguments that fit one tool")
-    found, has_same_words = tools_like(call.name, names)
-    if has_same_words:
-        return _only(found, "another spelling of a tool's name")
-    return _only(found, "a slip of the pen or a namespace in a tool's name")
-
-
-def _joint(call: Call, names: list[str], tools: Mapping[str, Tool]) -> Changed | None:
-    """The tool and the keys that were renamed, where both agree."""
-    found = renamed_tool(call.name, call.args, names, lambda one: names_of(tools[one]))
+def rename_tool(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+    """Rename `serach_flights` to `search_flights`; a whole word is never exchanged."""
+    inner = _inner_call(call, context)
+    if inner is not None:
+        return Changed(inner)
+    found = match_tool(call.name, call.args, context.tools)
     if found is None:
+        return GiveUp(f"no tool is near {call.name!r:.80}")
+    return Changed(Change("/name", call.name, found.name, found.safety, "the tool's name"))
+
+
+def _inner_call(call: Call, context: RepairContext) -> list[Change] | None:
+    """Return the changes that make the call of which a call of no tool consists.
+
+    Some models call tools through a function that nobody offers: `call_tool(name=…, args={…})`.
+    """
+    # Its name says that a tool is called, and nothing else: `cancel(name="pay", …)` does not pay.
+    if not all(word in _CALLERS or word.isdecimal() for word in words(call.name)):
         return None
-    name, moves = found
-    return Changed(
-        edit("/name", call.name, name, _RENAMED), *changes_of("/args", call.args, moves, _RENAMED)
-    )
-
-
-def _takes(tool: Tool, args: JsonObject) -> bool:
-    """Whether a tool takes these arguments as they are, and cannot do without one of them."""
-    needed = strings(tool.schema.get("required"))
-    return _knows(tool, args) and not args.keys().isdisjoint(needed) and tool.is_valid(args)
-
-
-def _knows(tool: Tool, args: JsonObject) -> bool:
-    properties = tool.schema.get("properties")
-    return not args or (isinstance(properties, Mapping) and args.keys() <= properties.keys())
-
-
-def _inside(call: Call, tools: Mapping[str, Tool]) -> Changed | None:
-    """The call of an offered tool that stands in the arguments of one that does not exist."""
-    inner = read_call_object(call.args) if len(call.args) == 2 else None
-    if inner is None or inner.raw is not None or inner.name not in tools:
+    found = read_json_calls(dict(call.args), lambda name: name in context.tools)
+    if len(found) != 1 or found[0].name not in context.tools:
         return None
-    reason = "a call inside the arguments of a call"
-    return Changed(
-        edit("/name", call.name or ABSENT, inner.name, reason),
-        edit("/args", dict(call.args), dict(inner.args), reason),
-    )
+    args = found[0].arguments
+    return [
+        Change("/name", call.name, found[0].name, Safety.INFERRED, "the tool that the call names"),
+        Change(ARGS, call.args, args, Safety.INFERRED, "the arguments beside the tool's name"),
+    ]
 
 
-def _only(found: list[str], reason: str) -> tuple[str, str] | None:
-    return (found[0], reason) if len(found) == 1 else None
+_CALLERS = frozenset(
+    {
+        *("call", "calls", "use", "run", "invoke", "execute", "exec", "do", "perform", "dispatch"),
+        *("tool", "tools", "function", "functions", "func", "api", "action", "command", "mcp"),
+    }
+)
+"""Words of a name that only says that a tool is called."""

@@ -1,421 +1,334 @@
-"""Tools as selfcorrect sees them: what the model is sent, a check of arguments, one way to run.
-
-Made from Python functions, LangChain tools, or schemas beside a callable.
-"""
+"""`ToolSpec`: a tool's name, schema, effect and callable, made from whatever the user has."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final, TypeAlias
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cached_property, partial
+from typing import Any, TypedDict, Unpack, cast
 
-from selfcorrect.errors import GraphSetupError, ToolDefinitionError
-from selfcorrect.model import Finding, JsonObject
-from selfcorrect.protocols import Effect
-from selfcorrect.results import is_error_value
-from selfcorrect.schema.checker import Checker
-from selfcorrect.tools.declarations import (
-    KEY_ARGUMENT,
-    effect_of,
-    home_of,
-    is_async,
-    key_argument_of,
-    marked,
-    marked_inside,
-    metadata_of,
-    schema_parts,
-    sparing,
-)
-from selfcorrect.tools.making import spec_of
-from selfcorrect.tools.pickling import Origin, reduced
-from selfcorrect.tools.running import (
-    Arguments,
-    AsyncRun,
-    Run,
-    awaited,
-    called,
-    in_thread,
-    own_arguments,
-)
-from selfcorrect.tools.signatures import signature_of
-
-Verify: TypeAlias = Callable[[JsonObject, str], Any]
-
-_SHORTEST: Final = 0.001
+from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
+from selfcorrect.errors import TooLargeError, ToolDefinitionError, unknown_name
+from selfcorrect.handlers import OnError
+from selfcorrect.model import JSON, Finding, JsonDict, JsonObject, own_finding
+from selfcorrect.names import same_words
+from selfcorrect.pointer import ARGS
+from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.validator import find_fault
+from selfcorrect.strategy_map.document import ToolEffect
+from selfcorrect.text import quote
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class ToolOptions(TypedDict, total=False):
+    """What may be declared of a tool; the keys are fields of `ToolSpec`."""
+
+    name: str | None
+    effect: Effect | str | None
+    atomic: bool
+    verify: Callable[..., Any] | None
+    receipt: str | Callable[[Any], Any] | None
+    on_error: OnError | None
+    fails: Callable[[Any], bool] | None
+    timeout: float | None
+
+
+@dataclass(frozen=True)
 class ToolSpec:
-    """A tool: what is sent to the model, what checks the arguments, and what runs.
-
-    Make one with `from_function`, `from_langchain` or `from_schema`.
-
-    >>> def add(a: int, b: int = 1) -> int:
-    ...     return a + b
-    >>> tool = ToolSpec.from_function(add, effect="read_only")
-    >>> tool
-    <ToolSpec add, read_only>
-    >>> tool.run({"a": 2})
-    3
-    >>> [finding.text for finding in tool.violations({"a": "2", "c": 3})]
-    ["argument 'a': expected integer, got string", "unknown argument 'c'"]
+    """One tool.
 
     Attributes:
-        schema: JSON Schema of the arguments, as it is sent to the model. Arguments are checked
-            against a stricter copy: an object takes only the keys that are declared for it, unless
-            the schema says otherwise (`additionalProperties`, `patternProperties`,
-            `unevaluatedProperties`). A key inside an argument may stay, too, where the schema does
-            not forbid it, no Python type would lose it, and it cannot be meant for a declared one.
-        effect: What calling it does to the world.
-        declared: Whether anybody said so; if not, it is taken for mutating.
-        is_async: Whether it can only be awaited.
-        timeout: Seconds until `TimeoutError`, or None. A sync tool that is late goes on in its
-            thread, since nothing can stop it: it may still act.
-        on_error: What to do about its errors, if the tool says so itself.
-        takes_key: The argument that gets the idempotency key, which the model never sees; None:
-            there is none.
-        verify: Finds out whether an execution happened that nobody knows the outcome of. Called
-            with the arguments and the idempotency key, it returns `Result(value)` if it happened,
-            `Outcome.NOT_DONE` if it did not and will not, and None if it cannot tell. Sync or
-            async.
-        asks_first: Whether it does nothing before it interrupts itself to ask. None: as
-            LangGraph's rule for interrupts says, unless it is destructive.
-        atomic: Whether it takes one step, so that its refusal means that nothing was done. What
-            broke off may have been done all the same.
-        home: The top-level package of its code.
-        server: Who runs it, as code says (`metadata["server"]`); empty if nobody does. What a tool
-            of another server answered may clear a value that an error of this one named.
-        fails: Says of a value whether it is an error; None: by the shapes that mean nothing else.
-        mends_values: Whether an error that came as a value is mended like one that is raised.
+        name: What the model calls it.
+        description: What the model reads about it.
+        parameters: The JSON Schema of its arguments, as the model is sent it.
+        call: Runs the tool; sync or async; takes keywords. None: the tool is only checked, and
+            its caller runs it.
+        effect: What a call does to the world.
+        declared: Whether somebody said so; an undeclared tool counts as one that acts.
+        atomic: Whether the tool takes one step, so that a refusal means that nothing was done.
+        timeout: Seconds that one execution may take; None: no bound.
+        on_error: Decides about this tool's errors before the map does.
+        verify: Finds out whether a lost call was done.
+        receipt: The key of a result, or a function of it, that shows that the call was done.
+        fails: Says of a returned value whether it is an error.
+        home: The top-level package of the tool's own code.
+        own: The schema of its own Python types, where they take more than `parameters` says.
+        bind: Turns JSON arguments into the values that its function gets, or raises; None: only
+            the schema is known.
+        takes_key: Whether it has the argument `idempotency_key`, which the runtime fills in: one
+            key for all executions of a call. No model sees it.
     """
 
     name: str
     description: str
-    schema: JsonObject
-    effect: Effect
-    declared: bool
-    is_async: bool
-    timeout: float | None
-    on_error: Any | None
-    _run: Run
-    _arun: AsyncRun | None
-    _checker: Checker
-    takes_key: str | None = None
-    verify: Verify | None = None
-    asks_first: bool | None = None
+    parameters: JsonObject
+    call: Callable[..., Any] | None = None
+    _: KW_ONLY
+    effect: Effect = UNDECLARED
+    declared: bool = False
     atomic: bool = False
-    home: str = ""
+    timeout: float | None = None
+    on_error: OnError | None = None
+    verify: Callable[..., Any] | None = None
+    receipt: str | Callable[[Any], Any] | None = None
     fails: Callable[[Any], bool] | None = None
-    mends_values: bool = False
-    server: str = ""
-    _origin: Origin | None = None
+    home: str = ""
+    own: JsonObject | None = None
+    bind: Callable[[JsonDict], Any] | None = None
+    takes_key: bool = False
 
-    def __repr__(self) -> str:
-        return f"<ToolSpec {self.name}, {self.effect if self.declared else 'effect undeclared'}>"
+    def __post_init__(self) -> None:
+        if self.effect not in EFFECTS:
+            sentence = unknown_name("effect", self.effect, EFFECTS)
+            raise ToolDefinitionError(f"tool {self.name!r}: {sentence}")
+        if self.timeout is not None and self.timeout <= 0:
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: the timeout must be more than 0 seconds"
+            )
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Pickled as what it was made from, which has to be importable where it is read."""
-        made = ("_run", "_arun", "_checker", "_origin")
-        names = [each.name for each in fields(self) if each.name not in made]
-        kept = {name: getattr(self, name) for name in names}
-        return reduced(self, self._origin, self._run, kept)
+    @cached_property
+    def acts(self) -> bool:
+        """Whether one call more than meant would change something."""
+        return acts(self.effect)
 
-    def has_effect(self, effect: Effect, *, atomic: bool | None = None) -> ToolSpec:
-        """A copy with this effect declared, and what is said of its steps, if anything is."""
-        known = effect_of(effect, self.name)[0]
-        one_step = self.atomic if atomic is None else atomic
-        return replace(self, effect=known, declared=True, atomic=one_step)
+    @cached_property
+    def slot(self) -> Slot:
+        """The schema of the arguments as places.
 
-    def hiding_key(self) -> ToolSpec:
-        """The tool whose parameter `idempotency_key` gets the key, and is seen by no model."""
-        known = self.schema.get("properties")
-        if self.takes_key is not None or not isinstance(known, dict) or KEY_ARGUMENT not in known:
-            return self
-        needed = [name for name in self.schema.get("required") or () if name != KEY_ARGUMENT]
-        shown = {name: told for name, told in known.items() if name != KEY_ARGUMENT}
-        schema = {**self.schema, "properties": shown, "required": needed}
-        checker = Checker(schema, self.name, local_times=self._checker.is_typed)
-        return replace(self, schema=schema, takes_key=KEY_ARGUMENT, _checker=checker)
-
-    def is_valid(self, args: JsonObject) -> bool:
-        """Whether the arguments are plain JSON and fit the schema."""
-        if self._checker.is_valid(args):
-            return True
-        if self._checker.is_typed or not self._checker.opened(self.schema).is_valid(args):
-            return False
-        return not self.violations(args)
-
-    def violations(self, args: JsonObject) -> tuple[Finding, ...]:
-        """Everything that is wrong with the arguments, without kind, category or ladder."""
-        found = self._checker.violations(args)
-        unknown = any(finding.code == "additionalProperties" for finding in found)
-        if not unknown or self._checker.is_typed:
-            return found
-        from selfcorrect.schema.undeclared import may_stay  # a healthy call needs none of it
-
-        kept = tuple(finding for finding in found if not may_stay(finding, args, self))
-        return kept if kept or self._checker.opened(self.schema).is_valid(args) else found
-
-    def count_violations(self, args: JsonObject, most: int) -> int:
-        """At how many places arguments are wrong, up to a bound; `violations` may not list all."""
-        return self._checker.compile().count(dict(args), most)
-
-    def is_error(self, value: Any) -> bool:
-        """Whether a value that the tool returned is an error."""
-        if self.fails is None:
-            return is_error_value(value)
+        Raises:
+            ToolDefinitionError: If the schema is unusable.
+        """
+        found, why = None, ""
         try:
-            return bool(self.fails(value))
-        except Exception:  # what cannot be judged is a value
-            return False
-
-    def within(self, seconds: float | None) -> ToolSpec:
-        """The tool with a timeout of at most so many seconds, if it can be left in time at all.
-
-        A sync tool without a timeout of its own runs to its end, in the thread of its caller.
-        """
-        if seconds is None or (self.timeout is None and not self.is_async):
-            return self
-        if self.timeout is not None and self.timeout <= seconds:
-            return self
-        return replace(self, timeout=max(_SHORTEST, seconds))
-
-    def compile(self) -> ToolSpec:
-        """The tool itself, its schema compiled now instead of at the first check.
-
-        Raises:
-            ToolDefinitionError: If the schema is not JSON Schema 2020-12.
-        """
-        self._checker.compile()
-        return self
-
-    def run(self, args: JsonObject, call_id: str | None = None, key: str | None = None) -> Any:
-        """Call the tool and return its value. The arguments are not checked here.
-
-        Args:
-            args: Plain JSON; the tool gets a copy.
-            call_id: The id of the call, for tools that want to know it.
-            key: The idempotency key, for tools that take one; by default a new one.
-
-        Raises:
-            GraphSetupError: If the tool is async, or has nothing to call.
-            ArgumentDeserializationError: If the arguments do not fit the tool's own types.
-            ToolReportedError: If the tool returned an error as its value.
-            TimeoutError: If it took longer than `timeout`.
-        """
-        if self.is_async:
-            raise GraphSetupError(f"tool {self.name!r} is async: call ainvoke, not invoke")
-        own = own_arguments(args, self.takes_key, key)
-        return called(functools.partial(self._run, own, call_id), self.timeout, self.name)
-
-    async def arun(
-        self, args: JsonObject, call_id: str | None = None, key: str | None = None
-    ) -> Any:
-        """Call the tool and return its value; a sync tool runs in a thread, in the same context.
-
-        Args and Raises are those of `run`, but that async tools are welcome.
-        """
-        own = own_arguments(args, self.takes_key, key)
-        if self._arun is not None:
-            begin = functools.partial(self._arun, own, call_id)
-            return await awaited(begin, self.timeout, self.name)
-        return await in_thread(functools.partial(self._run, own, call_id), self.timeout, self.name)
+            found = Slot.of(_without_key(self.own or self.parameters))
+            _ = found.validator  # compiles the schema
+        except (ValueError, TypeError, RecursionError) as error:
+            # What is refused as too large is not looked through for faults.
+            why = (find_fault(self.parameters) if found else "") or f"{error!s:.400}"
+        if found is None or why:
+            raise ToolDefinitionError(
+                f"tool {self.name!r}: the schema of its arguments is unusable: {why}"
+            )
+        return found
 
     @classmethod
-    def from_function(
-        cls,
-        fn: Callable[..., Any],
-        *,
-        effect: Effect | None = None,
-        on_error: Any | None = None,
-        timeout: float | None = None,
-        name: str | None = None,
-        key_argument: str | None = None,
-        verify: Verify | None = None,
-        asks_first: bool | None = None,
-        atomic: bool = False,
-        fails: Callable[[Any], bool] | None = None,
-    ) -> ToolSpec:
-        """A tool that calls a Python function, sync or async.
+    def from_function(cls, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> ToolSpec:
+        """Make a tool of a function; annotations become the schema, the docstring its description.
 
-        The signature makes the schema: annotations, defaults, `Annotated[…, Field(…)]`, and the
-        docstring's first paragraph and Google-style `Args`. The function gets the types that it is
-        annotated with.
-
-        Args:
-            fn: The function; a bound method or a partial will do.
-            effect: What calling it does to the world; by default `fn.metadata["effect"]`, as
-                `atomic` and `verify` by the keys of those names.
-            on_error: What to do about its errors; by default what `@on_error` says on it.
-            timeout: Seconds until `TimeoutError`.
-            name: The tool's name, if it is not the function's.
-            key_argument: The parameter that gets the idempotency key, hidden from the model; by
-                default `idempotency_key`, if there is one.
-            verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
-            asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
-            atomic: Whether it takes one step; see `ToolSpec`.
-            fails: Says of a value whether it is an error; see `ToolSpec`.
-
-        Raises:
-            ToolDefinitionError: If it cannot be called with named JSON arguments.
+        A dict `metadata` on the function may hold its options, such as `effect` and `atomic`.
         """
-        if not callable(fn):
-            raise ToolDefinitionError(f"{fn!r} is not a function")
-        takes_key = key_argument_of(fn, key_argument)
-        read = signature_of(fn, name, takes_key)
-        convert = sparing(read.convert, takes_key)
+        from selfcorrect.tools.function import signature_of
 
-        def run(args: Arguments, _: str | None) -> Any:
-            return fn(**convert(args))
+        name = str(options.get("name") or getattr(fn, "__name__", type(fn).__name__))
+        signature = signature_of(fn, name)
+        schema = {
+            "name": name,
+            "description": inspect.getdoc(fn),
+            "parameters": signature.parameters,
+        }
+        spec = cls.from_schema(schema, signature.call, **_with_metadata(fn, options))
+        return replace(spec, own=signature.own, bind=signature.bind)
 
-        return spec_of(
-            cls,
-            read.name,
-            read.description,
-            read.schema,
-            run,
-            effect=effect,
-            on_error=on_error if on_error is not None else marked(fn),
-            timeout=timeout,
-            is_async=is_async(fn),
-            local_times=read.local_times,
-            takes_key=takes_key,
-            verify=verify,
-            asks_first=asks_first,
-            atomic=atomic,
-            fails=fails,
-            home=home_of(fn),
-            metadata=metadata_of(fn),
-            _origin=Origin(cls.from_function, fn, {"name": name, "key_argument": takes_key}, run),
-        )
+    @classmethod
+    def from_langchain(cls, tool: Any, **options: Unpack[ToolOptions]) -> ToolSpec:
+        """Make a tool of a LangChain tool; its `metadata` may hold options, such as `effect`."""
+        from selfcorrect.tools.function import OwnSchema, bind_with, call_with
+
+        found, own, bind = tool.tool_call_schema, None, None
+        if not isinstance(found, dict):
+            own = found.model_json_schema(schema_generator=OwnSchema)
+            bind = partial(bind_with, found.model_validate)
+            found = found.model_json_schema()
+        schema = {"name": tool.name, "description": tool.description, "parameters": found}
+        # With these handlers LangChain returns an error as if it were a result.
+        silent = {"handle_tool_error": False, "handle_validation_error": False}
+        quiet = tool.model_copy(update=silent)
+
+        def wrap(args: JsonDict) -> JsonDict:
+            if bind is not None:
+                bind(deepcopy(args))
+            # Arguments alone may look like a call, and LangChain would run what they say.
+            return {"input": {"type": "tool_call", "name": tool.name, "args": args, "id": None}}
+
+        function, coroutine = (getattr(tool, name, None) for name in ("func", "coroutine"))
+        is_async = bool(coroutine and not function)
+        invoke = quiet.ainvoke if is_async else quiet.invoke
+        call = call_with(invoke, wrap, function or coroutine or type(tool), is_async=is_async)
+        spec = cls.from_schema(schema, call, **_with_metadata(tool, options))
+        return replace(spec, own=own, bind=bind)
 
     @classmethod
     def from_schema(
         cls,
         schema: JsonObject,
-        *,
         call: Callable[..., Any] | None = None,
-        effect: Effect | None = None,
-        on_error: Any | None = None,
-        timeout: float | None = None,
-        key_argument: str | None = None,
-        verify: Verify | None = None,
-        asks_first: bool | None = None,
-        atomic: bool = False,
-        fails: Callable[[Any], bool] | None = None,
+        **options: Unpack[ToolOptions],
     ) -> ToolSpec:
-        """A tool from what a model is sent, and something to call.
+        """Make a tool of the JSON that a model is sent, in the form of any provider or of MCP.
 
-        Args:
-            schema: A tool as OpenAI, Anthropic, Gemini, Bedrock or MCP write it: `{"function":
-                {…}}`, or a name, a description and `parameters`, `input_schema` or `inputSchema`.
-            call: Called as `call(**args)`, sync or async. None for a tool that is never run: its
-                calls can be checked and mended.
-            effect: What calling it does to the world; None if unknown. Nothing in the schema is
-                taken for it.
-            on_error: What to do about its errors.
-            timeout: Seconds until `TimeoutError`.
-            key_argument: What the idempotency key is passed as; None: it is not passed.
-            verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
-            asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
-            atomic: Whether it takes one step; see `ToolSpec`.
-            fails: Says of a value whether it is an error; see `ToolSpec`.
-
-        Raises:
-            ToolDefinitionError: If the schema cannot be used.
+        An `effect` may stand in it.
         """
-        name, description, parameters = schema_parts(schema)
-        if call is not None and not callable(call):
-            raise ToolDefinitionError(f"tool {name!r}: call must be callable, not {call!r}")
-
-        def run(args: Arguments, _: str | None) -> Any:
-            if call is None:
-                raise GraphSetupError(
-                    f"tool {name!r} has nothing to call: give from_schema a call=…"
-                )
-            return call(**args)
-
-        return spec_of(
-            cls,
+        inner = schema.get("function", schema)
+        name = options.pop("name", None) or inner.get("name")
+        if not isinstance(name, str) or not name:
+            raise ToolDefinitionError(f'a tool needs a "name": {schema!r:.80}')
+        parameters = next((inner[key] for key in _PARAMETERS if inner.get(key)), _NO_PARAMETERS)
+        shown = _without_key(parameters)
+        effect: Any = options.pop("effect", None) or inner.get("effect")
+        more: Any = options
+        return cls(
             name,
-            description,
-            parameters,
-            run,
-            effect=effect,
-            on_error=on_error,
-            timeout=timeout,
-            is_async=call is not None and is_async(call),
-            takes_key=key_argument,
-            verify=verify,
-            asks_first=asks_first,
-            atomic=atomic,
-            fails=fails,
-            home=home_of(call),
-            metadata={},
-            _origin=Origin(cls.from_schema, schema, {"call": call}, run),
+            inner.get("description") or "",
+            shown,
+            call,
+            effect=effect or UNDECLARED,
+            declared=effect is not None,
+            home=_home_of(call),
+            takes_key=shown is not parameters,
+            **more,
         )
 
-    @classmethod
-    def from_langchain(
-        cls,
-        tool: Any,
-        *,
-        effect: Effect | None = None,
-        on_error: Any | None = None,
-        timeout: float | None = None,
-        verify: Verify | None = None,
-        asks_first: bool | None = None,
-        atomic: bool = False,
-        fails: Callable[[Any], bool] | None = None,
-    ) -> ToolSpec:
-        """A tool that calls a LangChain tool through its own `invoke` and `ainvoke`.
+    def is_valid(self, args: JSON) -> bool:
+        """Say whether arguments fit the schema as they stand."""
+        return self.slot.accepts(self.strip(args))
 
-        Its callbacks, injected arguments and artifacts work as ever. The value is what the tool
-        returned, or `{"content": …, "artifact": …}` where it has an artifact. Where LangChain
-        insists on a message (an injected tool call id, `handle_tool_error`,
-        `handle_validation_error`, `content_and_artifact`) the value is the message's content, and
-        LangChain turns what is not text into JSON text. An argument named
-        `idempotency_key` gets the idempotency key, and is seen by no model.
+    def findings(self, args: JSON) -> list[Finding]:
+        """Return what is wrong with the arguments: one finding for each place."""
+        args = self.strip(args)
+        if not isinstance(args, Mapping):
+            text = f"the arguments must be a JSON object; {quote(args)} is not"
+            return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
+        try:
+            data = args if isinstance(args, dict) else dict(args)
+            # Most calls are valid, and a yes or no is quick.
+            if self.slot.validator.is_valid(data):
+                return []
+            from selfcorrect.schema.findings import findings_of
 
-        Args:
-            tool: A `BaseTool`.
-            effect: What calling it does to the world; by default `tool.metadata["effect"]`, as
-                `atomic` and `verify` by the keys of those names, unless the metadata are an MCP
-                server's annotations: what a server claims counts only where it is trusted, see
-                `selfcorrect.integrations.mcp`.
-            on_error: What to do about its errors.
-            timeout: Seconds until `TimeoutError`.
-            verify: Finds out whether an execution in doubt happened; see `ToolSpec`.
-            asks_first: Whether it does nothing before it interrupts itself; see `ToolSpec`.
-            atomic: Whether it takes one step; see `ToolSpec`.
-            fails: Says of a value whether it is an error; see `ToolSpec`.
+            return findings_of(data, self.slot)
+        except TooLargeError as error:
+            return [own_finding("MalformedCall", "too_large", str(error), ARGS)]
+        except (ValueError, TypeError, RecursionError) as error:
+            text = f"the arguments cannot be read as JSON: {error!s:.100}"
+            return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
 
-        Raises:
-            ToolDefinitionError: If it is not such a tool, or its schema or effect is unusable.
-        """
-        from selfcorrect.tools.langchain import adapted, is_async_only
+    def strip(self, args: JSON) -> JSON:
+        """Return arguments without the key that only the runtime fills in."""
+        if not self.takes_key or not isinstance(args, Mapping):
+            return args
+        return {name: item for name, item in args.items() if not same_words(name, KEY)}
 
-        found = adapted(tool)
-        return spec_of(
-            cls,
-            tool.name,
-            tool.description,
-            found.schema,
-            found.run,
-            arun=found.arun,
-            effect=effect,
-            on_error=on_error if on_error is not None else marked_inside(tool),
-            timeout=timeout,
-            is_async=is_async_only(tool),
-            # pydantic reads the arguments, and takes times without an offset
-            local_times=not isinstance(tool.args_schema, dict),
-            takes_key=KEY_ARGUMENT if found.takes_key else None,
-            verify=verify,
-            asks_first=asks_first,
-            atomic=atomic,
-            fails=fails,
-            home=home_of(tool),
-            metadata=metadata_of(tool),
-            _origin=Origin(cls.from_langchain, tool, {}, found.run),
-        ).hiding_key()
+    def fill(self, args: JsonObject, key: str = "0" * 32) -> JsonObject:
+        """Return arguments as the tool gets them: the key is the runtime's, whoever wrote one."""
+        return {**self.strip(args), KEY: key} if self.takes_key else args
+
+
+def _home_of(call: Any) -> str:
+    """Return the top-level package of the code behind a callable."""
+    found = inspect.unwrap(call) if callable(call) else call
+    while isinstance(found, partial):
+        found = found.func
+    return str(getattr(found, "__module__", None) or "").partition(".")[0]
+
+
+KEY = "idempotency_key"
+_PARAMETERS = ("parameters", "input_schema", "inputSchema")
+_NO_PARAMETERS = {"type": "object", "properties": {}}
+
+
+def _without_key(parameters: JsonObject) -> JsonObject:
+    """Return the schema without the argument that the runtime fills in."""
+    known = parameters.get("properties")
+    if not isinstance(known, Mapping) or KEY not in known:
+        return parameters
+    properties = {name: each for name, each in known.items() if name != KEY}
+    required = [name for name in parameters.get("required", ()) if name != KEY]
+    return {**parameters, "properties": properties, "required": required}
+
+
+MCP_HINTS = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"))
+"""Keys of metadata that show that an MCP server wrote it; its word is no declaration."""
+
+
+def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> dict[str, ToolSpec]:
+    """Return tools by name; a map's effects count for tools that declare none.
+
+    Args:
+        tools: `ToolSpec`s, functions, LangChain tools, schemas, or names of built-in tools.
+        effects: Globs of names; the first that matches counts.
+
+    Raises:
+        ToolDefinitionError: If something is no tool, its schema is unusable, or two tools have
+            one name.
+    """
+    found: dict[str, ToolSpec] = {}
+    for item in tools:
+        spec = _spec_of(item)
+        for pattern, said in effects.items():
+            if not spec.declared and fnmatchcase(spec.name, pattern):
+                spec = replace(spec, effect=said.effect, atomic=said.atomic, declared=True)
+        if spec.name in found:
+            raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
+        _ = spec.slot  # compiles the schema
+        found[spec.name] = spec
+    return found
+
+
+def is_usable(spec: ToolSpec) -> bool:
+    """Say whether the schema of a tool can be read; warn where it cannot.
+
+    One odd schema of a server takes away its own tool, never the others of the server.
+    """
+    try:
+        _ = spec.slot
+    except ToolDefinitionError as error:
+        warnings.warn(f"left out: {error}", RuntimeWarning, stacklevel=3)
+        return False
+    return True
+
+
+def _spec_of(item: Any) -> ToolSpec:
+    if isinstance(item, ToolSpec):
+        return item
+    if isinstance(item, Mapping):
+        return ToolSpec.from_schema(item)
+    if hasattr(item, "tool_call_schema"):
+        return ToolSpec.from_langchain(item)
+    if callable(item):
+        return ToolSpec.from_function(item)
+    if isinstance(item, str):
+        from selfcorrect.tools.built_in import BUILT_IN
+
+        if item in BUILT_IN:
+            return ToolSpec.from_function(BUILT_IN[item])
+        raise ToolDefinitionError(unknown_name("built-in tool", item, BUILT_IN))
+    raise ToolDefinitionError(
+        f"not a tool: {item!r:.80}; give a function, a LangChain tool, a schema or a ToolSpec"
+    )
+
+
+def metadata_of(tool: Any) -> JsonObject:
+    """Return what the author of a tool says of it; nothing where an MCP server says it."""
+    found = getattr(tool, "metadata", None)
+    if not isinstance(found, Mapping) or not MCP_HINTS.isdisjoint(found):
+        return {}
+    return found
+
+
+_DECLARED = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
+"""What a dict `metadata` may say of a tool."""
+
+
+def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
+    """Return the options, with what the tool, or the function behind it, says behind them."""
+    known: JsonDict = {}
+    for home in (getattr(tool, "func", None), getattr(tool, "coroutine", None), tool):
+        said = metadata_of(home)
+        known |= {key: said[key] for key in _DECLARED if key in said}
+        if isinstance(found := getattr(home, "on_error", None), OnError):
+            known["on_error"] = found
+    known |= {key: item for key, item in options.items() if item is not None}
+    return cast("ToolOptions", known)

@@ -1,1 +1,1 @@
-"""What values that were written down mean: dates and times, numbers and quantities."""
+"""Primitives: each reads one written value as what a place wants, and loses nothing."""

@@ -1,135 +1,152 @@
-"""Dates and times that have one meaning; those that have two are refused.
-
-What stands in a text the kernel reads, for the kernel has to say what is a spelling of it. What
-stays open (day or month, a year of two digits, a missing year, `tomorrow`) is refused.
-"""
-
-from __future__ import annotations
+"""Dates and times that have one meaning, in the form that the place wants."""
 
 import re
-from collections.abc import Iterable
-from datetime import UTC, date, datetime, time, tzinfo
-from typing import Final
+from collections.abc import Iterable, Iterator
+from datetime import date
+from itertools import product
 
-from selfcorrect.kernel.dates import MONTH_NAMES, Clock, Moment, moment
-from selfcorrect.text import Unclear
+from selfcorrect.model import JSON, Safety
+from selfcorrect.schema.slot import Slot
+from selfcorrect.values.reading import Reading
 
-
-def read_moment(text: str) -> Moment:
-    """The day and the time that a text names.
-
-    Raises:
-        Unclear: If it names neither, or says more.
-
-    >>> read_moment("10:00AM").clock[:2], read_moment("14:30Z").clock.zone
-    ((10, 0), 'Z')
-    """
-    found = moment(text)
-    if found is None:
-        raise Unclear("it is no date or time in a form that has one meaning")
-    return found
-
-
-def day_of(found: Moment) -> date:
-    """The one day that was read.
-
-    Raises:
-        Unclear: If there is none, or could be several.
-
-    >>> day_of(read_moment("Oct 26, 2026")).isoformat()
-    '2026-10-26'
-    >>> day_of(read_moment("03/04/2026"))
-    Traceback (most recent call last):
-        ...
-    selfcorrect.text.Unclear: it could be 3 April or 4 March
-    """
-    days = sorted((date(*each) for each in found.days), key=lambda day: -day.month)
-    if not days:
-        raise Unclear("it is not a whole date in a form that has one meaning")
-    if len(days) > 1:
-        named = {f"{day.day} {MONTH_NAMES[day.month - 1].title()}": day for day in days}
-        raise Unclear(f"it could be {' or '.join(named)}", named)
-    return days[0]
-
-
-def clock_of(found: Moment) -> Clock:
-    """The time of day that was read.
-
-    Raises:
-        Unclear: If there is none.
-    """
-    if found.clock is None:
-        raise Unclear("it names no time of day")
-    return found.clock
-
-
-def in_digits(clock: Clock) -> str:
-    """A time of day as RFC 3339 writes it, without its zone."""
-    return f"{clock.hour:02}:{clock.minute:02}:{clock.second:02}{clock.fraction}"
-
-
-def zone_named(name: str) -> tzinfo:
-    """The zone of a name: `Z`, `+02:00` or `Europe/Berlin`.
-
-    Raises:
-        ValueError: If there is no such zone.
-    """
-    if name in ("Z", "z", "UTC"):
-        return UTC
-    if name[:1] in ("+", "-"):
-        return datetime.fromisoformat(f"2000-01-01T00:00{name}").tzinfo or UTC
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, OSError) as error:
-        raise ValueError(f"there is no time zone {name!r}") from error
-
-
-def offset_in(zone: tzinfo, day: date, clock: time) -> str:
-    """The offset of a zone at a local time, as RFC 3339 writes it.
-
-    Raises:
-        Unclear: If the clock shows this time twice on that day, or never.
-    """
-    local = datetime.combine(day, clock, zone)
-    first, second = (local.replace(fold=fold).isoformat()[_OFFSET:] for fold in (0, 1))
-    if first != second:
-        raise Unclear("the clock changes at that time")
-    return "Z" if zone is UTC else first
-
-
-_OFFSET: Final = len("2026-10-26T14:00:00")
-
-
-_TEMPLATE: Final = re.compile(
-    r"(?<![A-Za-z])(YYYY|DD|MM|%Y|%m|%d|yyyy|dd|mm)([-/.]?)"
-    r"(YYYY|DD|MM|%Y|%m|%d|yyyy|dd|mm)\2(YYYY|DD|MM|%Y|%m|%d|yyyy|dd|mm)(?![A-Za-z])"
+_LONGEST = 60
+_NAMES_OF_MONTHS = (
+    "January February March April May June July August September October November December"
 )
+_MONTHS = tuple(_NAMES_OF_MONTHS.split())
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY = re.compile(
+    r"(mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rsday|urday|s|rs|r)?\.?,? ", re.IGNORECASE
+)
+_YEAR_FIRST = re.compile(r"(\d{4})([-/. ])(\d{1,2})\2(\d{1,2})", re.ASCII)
+_YEAR_LAST = re.compile(r"(\d{1,2})([-/. ])(\d{1,2})\2(\d{4})", re.ASCII)
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_MONTH = r"(?P<month>[a-z]{3,9})\.?"
+_YEAR = r"(?P<year>\d{4})"
+_IN_WORDS = tuple(
+    re.compile(form, re.ASCII | re.IGNORECASE)
+    for form in (
+        rf"{_MONTH} (?:the )?{_DAY},? {_YEAR}",
+        rf"(?:the )?{_DAY}\.?(?: of)?[ -]{_MONTH},?[ -]{_YEAR}",
+        rf"{_YEAR},?[ -]{_MONTH}[ -](?P<day>\d\d)(?:st|nd|rd|th)?",
+    )
+)
+_CLOCK = re.compile(
+    r"([01]?\d|2[0-3])(?::([0-5]\d))?(?::([0-5]\d|60)(\.\d{1,9})?)?(?: ?([ap])\.?m\.?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_OFFSET = r"(?:0\d|1[0-3]):?[0-5]\d|14:?00"
+# Behind a time without seconds, a hyphen makes a span of hours: `09:00-10:00`.
+_ZONE = re.compile(
+    rf"(?<=[\dm.])(?: ?(?=[zu+])|(?<=:\d\d:\d\d) ?(?=-))(z|utc|[+-](?:{_OFFSET}))\Z",
+    re.ASCII | re.IGNORECASE,
+)
+DATES = frozenset({"date", "time", "date-time", "naive-time", "naive-date-time"})
+"""Formats of a day, a time of day, or both."""
+_PARTS = re.compile(r"(.*\d)(?:[Tt]|, | at | )(\d.*)", re.ASCII)
+_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?Z?", re.ASCII)
 
 
-def templates(texts: Iterable[str]) -> list[str]:
-    """The date forms that texts name in words such as `YYYY-MM-DD` or `%d/%m/%Y`.
+def read_date(value: JSON, slot: Slot) -> Iterator[Reading]:
+    """Read a text as a date, a time, or both; two possible days are two readings."""
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        return
+    text = " ".join(value.split())
+    if midnight := _MIDNIGHT.fullmatch(text):
+        yield Reading(midnight[1], Safety.INFERRED, "format-date")
+    for clock in _clocks(text, slot):
+        yield Reading(clock, Safety.EXACT, "format-time")
+    ways = [(text, [""])]
+    if parts := _PARTS.fullmatch(text):
+        ways.append((parts[1], [f"T{clock}" for clock in _clocks(parts[2], slot, has_day=True)]))
+    for written, clocks in ways:
+        for (day, safety), clock in product(days_in(written), clocks):
+            # Where digits may stand in another order, as in an account's number, it is content.
+            if not (slot.pattern and slot.accepts(f"{day:%d-%m-%Y}{clock}")):
+                yield Reading(f"{day}{clock}", safety, "format-date")
 
-    >>> templates(["in the form DD/MM/YYYY"])
-    ['DD/MM/YYYY']
+
+def days_in(text: str) -> list[tuple[date, Safety]]:
+    """Return the days that a text can mean, and how surely it does.
+
+    >>> [name_day(day.isoformat()) for day, _ in days_in("03/04/2026")]
+    ['3 April 2026', '4 March 2026']
+    >>> [day.isoformat() for day, _ in days_in("Monday, Oct 26, 2026")]
+    ['2026-10-26']
     """
-    found: list[str] = []
-    for text in texts:
-        for match in _TEMPLATE.finditer(text[:2_000]):
-            letters = [part.lstrip("%")[0].lower() for part in match.group(1, 3, 4)]
-            if sorted(letters) != ["d", "m", "y"]:
-                continue
-            words = [{"y": "YYYY", "m": "MM", "d": "DD"}[letter] for letter in letters]
-            found.append(match[2].join(words))
-    return list(dict.fromkeys(found))
+    named = _WEEKDAY.match(text)
+    found = _days_in(text[named.end() :] if named else text)
+    if named is None:
+        return found
+    # The name of the day has to be true.
+    weekday = _WEEKDAYS.index(named[1].lower())
+    return [(day, Safety.INFERRED) for day, _ in found if day.weekday() == weekday]
 
 
-def written(day: date, template: str) -> str:
-    """A date in one of the forms that `templates` gives.
+def name_day(value: JSON) -> str:
+    """Return an ISO date as people write it; any other value as it stands.
 
-    >>> written(date(2026, 10, 26), "DD/MM/YYYY")
-    '26/10/2026'
+    >>> name_day("2026-03-04"), name_day(5)
+    ('4 March 2026', '5')
     """
-    text = template.replace("YYYY", f"{day.year:04}").replace("MM", f"{day.month:02}")
-    return text.replace("DD", f"{day.day:02}")
+    try:
+        day = date.fromisoformat(value[:10])
+    except (ValueError, TypeError):
+        return repr(value)[:60]
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}{value[10:]}"
+
+
+def _days_in(text: str) -> list[tuple[date, Safety]]:
+    if found := _YEAR_FIRST.fullmatch(text):
+        # A last digit may have been cut: 2026-11-2 was perhaps 2026-11-25.
+        is_whole = found[4] not in ("1", "2", "3")
+        return _days([(found[1], found[3], found[4])] if is_whole else [], Safety.EXACT)
+    if found := _YEAR_LAST.fullmatch(text):
+        day_first, month_first = (found[4], found[3], found[1]), (found[4], found[1], found[3])
+        return _days([day_first, month_first], Safety.INFERRED)
+    for form in _IN_WORDS:
+        if found := form.fullmatch(text):
+            months = [str(at) for at, name in enumerate(_MONTHS, 1) if _names(found["month"], name)]
+            ways = [(found["year"], month, found["day"]) for month in months]
+            return _days(ways, Safety.INFERRED)
+    return []
+
+
+def _names(word: str, month: str) -> bool:
+    said, name = word.lower(), month.lower()
+    return said in (name, name[:3]) or (said == "sept" and name == "september")
+
+
+def _days(ways: Iterable[tuple[str, str, str]], safety: Safety) -> list[tuple[date, Safety]]:
+    found: dict[date, Safety] = {}
+    for year, month, day in ways:
+        try:
+            found[date(int(year), int(month), int(day))] = safety
+        except ValueError:
+            continue
+    return list(found.items())
+
+
+def _clocks(text: str, slot: Slot, *, has_day: bool = False) -> Iterator[str]:
+    """Yield a time of day with and without seconds, with the zone that was written."""
+    zoned = _ZONE.search(text)
+    found = _CLOCK.fullmatch(text[: zoned.start()] if zoned else text)
+    if found is None or not (found[2] or found[5]):
+        return
+    hour, half = int(found[1]), (found[5] or "").lower()
+    if half and not 1 <= hour <= 12:
+        return
+    hour = hour % 12 + 12 * (half == "p") if half else hour
+    minute, second, part = found[2] or "00", found[3] or "00", found[4] or ""
+    zone = _zone(zoned[1]) if zoned else ""
+    # `9:30` may be minutes and seconds where nothing says that it is a time.
+    if found[3] or half or has_day or slot.format in DATES:
+        yield f"{hour:02}:{minute}:{second}{part}{zone}"
+    if not (found[3] or zone or slot.format):
+        yield f"{hour:02}:{minute}"
+
+
+def _zone(text: str) -> str:
+    if text.lower() in ("z", "utc"):
+        return "Z"
+    return text if ":" in text else f"{text[:3]}:{text[3:]}"

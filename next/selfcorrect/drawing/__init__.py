@@ -1,1 +1,0 @@
-"""Draws graphs and runs, offline and from data alone: SVG, HTML, text."""

@@ -1,1 +1,0 @@
-"""Homes of what connects the loop to other frameworks; each module loads its own library."""

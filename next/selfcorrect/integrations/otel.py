@@ -1,5 +1,0 @@
-"""OpenTelemetry: spans of runs, and counters."""
-
-from selfcorrect.watching.otel import instrumented
-
-__all__ = ["instrumented"]

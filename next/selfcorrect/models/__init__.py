@@ -1,1 +1,0 @@
-"""The one way to a chat model."""

@@ -1,1 +1,0 @@
-"""Reads a text into calls."""

@@ -1,1 +1,0 @@
-"""Checks arguments against the JSON Schema that the model was sent."""

@@ -1,1 +1,0 @@
-"""Tools as the runtime sees them, and how they are run."""

@@ -1,1 +1,0 @@
-"""Faults: which parameter is at fault, and what is wrong with it."""

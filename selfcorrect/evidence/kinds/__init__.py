@@ -1,1 +1,0 @@
-"""Kinds: which kind of failure codes, statuses and exception types speak for."""

@@ -1,1 +1,0 @@
-"""The trained witness: a linear model over hashed features of a finding, the last to speak."""

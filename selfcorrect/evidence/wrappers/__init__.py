@@ -1,1 +1,0 @@
-"""Wrappers: what tools, hosts and languages put around the sentence of an error."""

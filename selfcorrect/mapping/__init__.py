@@ -1,1 +1,0 @@
-"""What the error-strategy map is made of: files, their merging, patterns, captures, binding."""

@@ -1,1 +1,0 @@
-"""Between any MCP client and any MCP server: mends `tools/call`, passes everything else on."""

@@ -1,1 +1,0 @@
-"""The words of `[[recall]]`: an error without its values, a value by where it comes from."""

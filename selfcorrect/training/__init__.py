@@ -1,1 +1,0 @@
-"""Training the last witness: labelled messages become rows, rows become weights."""
