@@ -16,16 +16,32 @@ ANSWERS = {
     "an_object": text('{"rows": 3}'),
     "structured": {"structuredContent": {"rows": 3}},
     "both": text("3 rows", structuredContent={"rows": 3}),
+    "copy": text('{"rows":3}', structuredContent={"rows": 3}),
     "misfit": text("3 rows", structuredContent={"rows": 3}),
     "blocks": {"content": [{"type": "text", "text": "3"}, {"type": "text", "text": "rows"}]},
     "widget": {"content": [{"type": "widget", "rows": 3}]},
     "unusual": {"rows": 3},
+    "structured_blocks": {
+        "content": [
+            {"type": "text", "text": "3"},
+            {"type": "image", "data": "", "mimeType": "image/png"},
+        ],
+        "structuredContent": {"rows": 0},
+    },
+    "structured_empty": text("3 rows", structuredContent={}),
+    "empty": {"content": []},
+    "nothing": {},
+    "no_list": {"content": "3 rows"},
+    "no_objects": {"content": ["3", None]},
+    "a_null": {"content": [{"type": "text", "text": None}]},
     "refused": text("no such row", isError=True, structuredContent={"data": None}),
     "refused_word": text("no such row", isError="true"),
     "refused_mutely": {"content": [], "isError": True, "structuredContent": {"why": "no such row"}},
     "an_error_value": text('{"error": "no such row"}'),
     "bad_params": {"code": -32602, "message": "no such row"},
     "internal": {"code": -32603, "message": "no such row"},
+    "invalid_request": {"code": -32600, "message": "no such row"},
+    "no_session": {"code": 32600, "message": "no such row"},
     "an_own_code": {"code": -32050, "message": "no such row"},
 }
 HINTS = {
@@ -37,6 +53,7 @@ HINTS = {
     "says_nothing": {},
 }
 SCHEMA = {"type": "object", "properties": {"q": {"type": "integer"}}, "required": ["q"]}
+CHANGED = {"type": "object", "properties": {"rows": {"type": "integer"}}, "required": ["rows"]}
 DATA = {"type": "object", "properties": {"data": {"type": "object"}}, "required": ["data"]}
 
 
@@ -51,9 +68,15 @@ TOOLS = [listed(name) for name in (*ANSWERS, *HINTS, "silent", "dies")]
 ODD = {"name": "odd", "description": "odd", "inputSchema": {"type": "object", "allOf": "any"}}
 
 
+LISTS = []
+
+
 def page(cursor):
+    LISTS.append(cursor)
     at = int(cursor or 0)
-    if PAGES in ("all", "odd"):
+    if PAGES == "changes" and len(LISTS) > 1:
+        return {"tools": [{**each, "inputSchema": CHANGED} for each in TOOLS]}
+    if PAGES in ("all", "odd", "changes"):
         return {"tools": [*([ODD] if PAGES == "odd" else []), *TOOLS]}
     shown = {"tools": TOOLS[at : at + 5] if PAGES == "pages" else TOOLS[:1]}
     more = {"pages": at + 5 < len(TOOLS), "endless": True, "same": True}[PAGES]

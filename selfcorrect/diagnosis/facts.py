@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from selfcorrect.effects.failure import (
+    JSON_RPC,
     TIMEOUT_FIELDS,
     chain,
     field_of,
@@ -137,6 +138,9 @@ def _status_of(error: BaseException) -> int | str | None:
 def _code_of(error: BaseException) -> str | None:
     values = [field_of(error, name) for name in _CODE_FIELDS]
     values.append(field_of(field_of(field_of(error, "response"), "Error"), "Code"))
+    number = field_of(field_of(error, "error"), "code")
+    if isinstance(number, int) and -abs(number) in JSON_RPC:
+        values.append(str(number))
     if isinstance(error, OSError) and type(error).__module__ == "builtins":
         # Elsewhere a number of the same name counts something else.
         values.append(errno.errorcode.get(error.errno or 0))

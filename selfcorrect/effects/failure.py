@@ -131,8 +131,9 @@ def _status_in(holder: object) -> int | None:
         # A status below 100 is an exit code or a count; so may be a mere code that is no error's.
         if value is not None and (400 if name == "code" else 100) <= value < 600:
             return value
-        if value is not None and value in _JSON_RPC:
-            return _REFUSED_REQUESTS.get(value, 500)
+        # One client writes the code of a session that has ended without its sign.
+        if value is not None and -abs(value) in JSON_RPC:
+            return _REFUSED_REQUESTS.get(-abs(value), 500)
     return None
 
 
@@ -160,7 +161,7 @@ def field_of(holder: object, name: str) -> Any:
 
 _STATUS_TEXT = re.compile(r"\s*\d{3}(?:\s|$)", re.ASCII)
 
-_JSON_RPC = range(-32768, -31999)
+JSON_RPC = range(-32768, -31999)
 """The reserved codes; most of them leave open whether the request was carried out."""
 _REFUSED_REQUESTS = {-32700: 400, -32600: 400, -32601: 404, -32602: 422, -32002: 404}
 _NO_ANSWER = frozenset({408, 499})

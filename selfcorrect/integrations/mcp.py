@@ -5,12 +5,14 @@ count as effects only where the caller trusts the server.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from selfcorrect.effects.effect import Effect
-from selfcorrect.errors import ToolDefinitionError
+from selfcorrect.errors import NotDone, ToolDefinitionError
 from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.reading.call_object import strict_json
 from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec, is_usable
 
 _MOST_PAGES = 100
@@ -18,6 +20,8 @@ _SHOWN = ("name", "description", "inputSchema")
 """What counts of a listed tool, beside its hints."""
 _NO_SERVERS = frozenset(ToolOptions.__annotations__) | MCP_HINTS
 """Keys of metadata that mean nothing where a server wrote them."""
+_NO_SESSION = (-32600, 32600)
+"""With these codes servers, and the SDK itself, say that a request belongs to no session."""
 _EFFECTS: tuple[tuple[str, bool, Effect], ...] = (
     ("readOnlyHint", True, "read_only"),
     ("destructiveHint", True, "destructive"),
@@ -32,8 +36,10 @@ async def session_tools(
 ) -> list[ToolSpec]:
     """Return the tools of an MCP session, for `build_graph` or `Mender`.
 
-    The value of a call is the server's structured content, else its text, else its blocks. What
-    its output schema says is not checked: a call that is done would look as if it had failed.
+    The value of a call is the server's structured content, else its text, else its blocks; where a
+    text says more than the structured content, both. What its output schema says is not checked: a
+    call that is done would look as if it had failed. Before a call is refused, its tool is listed
+    again once: the server may have changed the schema.
 
     Args:
         session: An initialised `mcp.ClientSession`.
@@ -45,16 +51,22 @@ async def session_tools(
     Raises:
         ToolDefinitionError: If the list of tools does not end.
     """
-    specs = [
-        ToolSpec.from_schema(
-            {key: tool[key] for key in _SHOWN if key in tool},
-            _caller(session, tool["name"]),
-            effect=_effect_of(tool.get("annotations") or {}) if trust else None,
-            timeout=seconds,
-        )
-        for tool in await _list_tools(session)
-    ]
-    return [*filter(is_usable, specs)]
+
+    async def list_specs() -> list[ToolSpec]:
+        return [
+            replace(
+                ToolSpec.from_schema(
+                    {key: tool[key] for key in _SHOWN if key in tool},
+                    _caller(session, tool["name"]),
+                    effect=_effect_of(tool.get("annotations") or {}) if trust else None,
+                    timeout=seconds,
+                ),
+                renew=list_specs,
+            )
+            for tool in await _list_tools(session)
+        ]
+
+    return [*filter(is_usable, await list_specs())]
 
 
 def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
@@ -81,17 +93,15 @@ def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
 async def _list_tools(session: Any) -> list[JsonDict]:
     """Return the tools of all pages; a cursor that comes again ends the list."""
     types = _mcp_types()
-    found: list[JsonDict] = []
+    found: dict[str, JsonDict] = {}
     cursors: list[str] = []
     for _ in range(_MOST_PAGES):
         params = types.PaginatedRequestParams(cursor=cursors[-1]) if cursors else None
         page = await session.list_tools(params=params)
         for tool in page.tools:
-            listed = tool.model_dump(exclude_none=True)
-            if listed not in found:
-                found.append(listed)
+            found.setdefault(tool.model_dump_json(), tool.model_dump(exclude_none=True))
         if not page.nextCursor or page.nextCursor in cursors:
-            return found
+            return [*found.values()]
         cursors.append(page.nextCursor)
     raise ToolDefinitionError(f"the server's list of tools has more than {_MOST_PAGES} pages")
 
@@ -105,7 +115,13 @@ def _caller(session: Any, name: str) -> Callable[..., Any]:
         params = types.CallToolRequestParams(name=name, arguments=args)
         request = types.ClientRequest(types.CallToolRequest(params=params))
         # `call_tool` would check the output schema, and refuse results that the SDK cannot model.
-        answer = await session.send_request(request, RootModel[Any])
+        try:
+            answer = await session.send_request(request, RootModel[Any])
+        except Exception as error:
+            if getattr(getattr(error, "error", None), "code", None) in _NO_SESSION:
+                why = f"the session with the MCP server has ended, so nothing was done: {error}"
+                raise NotDone(why) from error
+            raise
         return _value_of(answer.root)
 
     return call
@@ -117,16 +133,23 @@ def _mcp_types() -> Any:
 
 
 def _value_of(result: JsonObject) -> JSON:
+    content, structured = result.get("content"), result.get("structuredContent")
     if result.get("isError") not in (None, False):
         # The loop reads it as the error that it is.
-        said = result.get("content") or result.get("structuredContent")
-        return {"isError": True, "content": said or "the tool reported an error"}
-    if (structured := result.get("structuredContent")) is not None:
-        return structured
-    content = result.get("content", dict(result))
-    if isinstance(content, list) and len(content) == 1 and content[0].get("type") == "text":
-        return content[0]["text"]
-    return content
+        said = {"content": content or structured or "the tool reported an error"}
+        more = {"structuredContent": structured} if content and structured else {}
+        return {"isError": True, **said, **more}
+    if content is None and structured is None:
+        return dict(result)
+    value = content
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        value = content[0]["text"] if content[0].get("type") == "text" else content
+    if structured is None:
+        return value
+    # A text that repeats it as JSON says nothing more.
+    is_copy = isinstance(value, str) and strict_json(value) == structured
+    both = {"structuredContent": structured, "content": value}
+    return structured if is_copy or not value else both
 
 
 def _with_effect(tool: Any, *, trust: bool) -> Any:
