@@ -154,7 +154,8 @@ class RunContext:
         if (text, finish_reason) not in self.texts:
             if len(self.texts) >= MAX_TEXTS:
                 self.texts.clear()
-            found = read_text(text, self.offers, finish_reason, keys_in(self.map.rules))
+            keys = replace(keys_in(self.map.rules), is_free=self.only_reads)
+            found = read_text(text, self.offers, finish_reason, keys)
             self.texts[text, finish_reason] = found
         return self.texts[text, finish_reason]
 
@@ -194,6 +195,10 @@ class RunContext:
     def offers(self, name: str) -> bool:
         """Say whether a name is a tool's, whatever its case and separators."""
         return name in self.tools or bool(tools_named(name, self.tools))
+
+    def only_reads(self, name: str) -> bool:
+        """Say whether this is exactly the name of a tool that is declared to read."""
+        return name in self.tools and not self.tools[name].acts
 
     def may_act(self, calls: "Iterable[TextCall]") -> bool:
         """Say whether one of these calls means a tool that acts, or one that nobody knows."""

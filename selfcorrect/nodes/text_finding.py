@@ -23,9 +23,12 @@ def text_finding(
     if isinstance(chosen, Unreadable):
         code = "cut" if is_cut(given.get("finish_reason")) else "malformed_json"
         return own_finding("MalformedCall", code, chosen.reason, "")
-    if isinstance(chosen, NoCall) or not may_read(
-        chosen, context.map.reading.text, acts=context.may_act(chosen.calls)
-    ):
+    if isinstance(chosen, NoCall):
+        return _prose(context)
+    acts = context.may_act(chosen.calls)
+    if not may_read(chosen, context.map.reading.text, acts=acts):
+        if chosen.is_meant and context.map.reading.text != "off":
+            return own_finding("MalformedCall", "malformed_json", "words stand around the call", "")
         return _prose(context)
     return _several(chosen, state) or finding
 

@@ -1,16 +1,20 @@
 """Says whether a text is a call: all of it, or lines of its own, or neither."""
 
+import re
 from functools import cache
 from typing import Literal
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
 from selfcorrect.pointer import MAX_BYTES
+from selfcorrect.reading.attempt import find_attempt, near_tool
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
-from selfcorrect.reading.spans import IsTool, Span, blocks_in, find_spans, next_turn, words_in
+from selfcorrect.reading.markup import with_tags
+from selfcorrect.reading.spans import Span, blocks_in, find_spans, next_turn, words_in
 from selfcorrect.reading.surroundings import is_foreign, shares_line
-from selfcorrect.reading.text_call import TextCall
+from selfcorrect.reading.text_call import IsTool, TextCall
 
 
 @frozen
@@ -21,11 +25,13 @@ class Chosen:
         calls: All calls, in order; one that the words behind only repeat is there once.
         around: The words that stand around and between them.
         edge: Whether the calls are lines of their own that begin or end the text.
+        is_meant: Whether the text begins or ends with one, though words stand on their lines.
     """
 
     calls: tuple[TextCall, ...]
     around: str = ""
     edge: bool = True
+    is_meant: bool = True
 
 
 @frozen
@@ -78,6 +84,7 @@ def read_text(
     """
     if len(text) > MAX_BYTES:
         return Unreadable(f"the text is longer than {MAX_BYTES} characters")
+    text = with_tags(text)
     is_tool = cache(is_tool)  # a long text asks for the same few names again and again
     try:
         spans = find_spans(text, is_tool, keys)
@@ -85,7 +92,8 @@ def read_text(
         return Unreadable(str(error), error.name)
     chosen = _choose(text, spans, is_tool)
     if chosen is None:
-        return NoCall()
+        name = find_attempt(text, is_tool)
+        return NoCall() if name is None else Unreadable("it shows a call that has no form", name)
     if is_cut(finish_reason) and any(CLOSERS & {*call.skipped} for call in chosen.calls):
         return Unreadable("the text was cut off at the limit of tokens", chosen.calls[-1].name)
     return chosen
@@ -95,14 +103,16 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
     start = 0
     for end, gap in zip([0, *(span.end for span in spans)], _gaps(text, spans), strict=True):
         # The host took away what opened this thought.
-        if _THOUGHT_END in gap:
-            start = end + gap.rindex(_THOUGHT_END) + len(_THOUGHT_END)
+        for found in _THOUGHT_END.finditer(gap):
+            start = end + found.end()
     spans = [span for span in spans if span.start >= start]
     if spans:
         text = text[: next_turn(text, spans[-1].end)]
     if any(map(words_in, _gaps(text, spans, start))):
         # A name that no tool has, amid words, is prose about code.
-        spans = [span for span in spans if all(is_tool(call.name) for call in span.calls)]
+        spans = [
+            span for span in spans if all(near_tool(call.name, is_tool) for call in span.calls)
+        ]
     if not any(span.calls for span in spans):
         return None
     gaps = _gaps(text, spans, start)
@@ -110,15 +120,20 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
     # Words stand on one side only, and on lines of their own.
     first = next((at for at in range(1, len(words)) if words[at]), len(spans))
     is_edge = not (words[0] and any(words[1:])) and not shares_line(gaps[0], gaps[first])
+
+    def is_quoted(span: Span) -> bool:
+        return is_foreign(text, span.start, span.end)
+
     for run in (spans[:first] if is_edge else [], _in_blocks(text, spans)):
-        if any(is_foreign(text, span.start, span.end) for span in run):
+        if any(map(is_quoted, run)):
             continue
         said = [_said(span) for span in run]
         others = (span for span in spans if _is_alone(text, span.start, span.end))
         # A model that goes on to talk about its call means no other one.
         if run and all(_said(span) in said for span in others):
             return Chosen(_calls(run), _around(text, run, start))
-    return Chosen(_calls(spans), _around(text, spans, start), edge=False)
+    is_meant = not (words[0] and words[-1]) and not any(map(is_quoted, spans))
+    return Chosen(_calls(spans), _around(text, spans, start), edge=False, is_meant=is_meant)
 
 
 def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
@@ -164,4 +179,4 @@ def _gaps(text: str, spans: list[Span], start: int = 0) -> list[str]:
     return [text[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
-_THOUGHT_END = "</think>"
+_THOUGHT_END = re.compile("".join(load_table("reading/markup.toml")["thought_end"]))

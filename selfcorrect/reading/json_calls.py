@@ -19,7 +19,14 @@ class CallTextError(JsonTextError):
 
 @frozen
 class ToolCallKeys:
-    """The keys under which a call holds its parts."""
+    """The keys under which a call holds its parts.
+
+    Attributes:
+        id: Of the id.
+        name: Of the tool's name.
+        arguments: Of the arguments.
+        is_free: Whether a name is that of a tool whose calls may use any two keys: it only reads.
+    """
 
     id: tuple[str, ...] = ("id", "tool_call_id", "call_id")
     name: tuple[str, ...] = ("name", "tool", "tool_name", "function", "function_name", "action")
@@ -27,6 +34,7 @@ class ToolCallKeys:
         *("arguments", "args", "parameters", "params", "tool_args"),
         *("input", "tool_input", "action_input", "kwargs"),
     )
+    is_free: Callable[[str], bool] = lambda _: False
 
 
 USUAL_KEYS = ToolCallKeys()
@@ -84,11 +92,21 @@ class _Reader:
                     # No form writes the id of such a call: it may be an argument.
                     raise CallTextError(key, "an id stands beside its arguments")
                 return (TextCall(key, inner, (), self.skipped, _text(call_id)),)
+            if isinstance(inner, dict) and (calls := self._free_calls(inner, call_id)):
+                return calls
         return self._call(rest, call_id)
 
+    def _free_calls(self, inner: JsonDict, call_id: JSON) -> tuple[TextCall, ...]:
+        """Return the calls of tools that only read, in an object under any key."""
+        try:
+            calls = self.read(inner, call_id)
+        except CallTextError:
+            return ()
+        return calls if all(self.keys.is_free(each.name) for each in calls) else ()
+
     def _call(self, rest: JsonDict, call_id: JSON) -> tuple[TextCall, ...]:
-        name = self._take(rest, self.keys.name, str)
-        held = [key for key in self.keys.arguments if key in rest]
+        named, held = self._parts(rest)
+        name = rest.pop(named[0]) if named else ""
         if not name or not (held or self.is_tool(name)):
             return ()
         if not held and CLOSERS.intersection(self.skipped):
@@ -101,6 +119,20 @@ class _Reader:
         if rest:
             return ()
         return (TextCall(name, arguments, (), self.skipped + skipped, _text(call_id)),)
+
+    def _parts(self, rest: JsonDict) -> tuple[list[str], list[str]]:
+        """Return the keys that hold the name, and those that hold the arguments.
+
+        Of a tool that only reads it is the name beside one object, whatever their keys are called.
+        """
+        named = [key for key in self.keys.name if isinstance(rest.get(key), str)]
+        held = [key for key in self.keys.arguments if key in rest]
+        free = [
+            key for key, each in rest.items() if isinstance(each, str) and self.keys.is_free(each)
+        ]
+        inner = [key for key, each in rest.items() if isinstance(each, dict)]
+        is_shape = len(free) == len(inner) == 1 and rest.keys() == {*free, *inner}
+        return (free, inner) if is_shape and not (named and held) else (named, held)
 
     def _take(self, rest: JsonDict, keys: tuple[str, ...], kind: Any) -> JSON:
         found = next((key for key in keys if isinstance(rest.get(key), kind)), None)

@@ -53,6 +53,18 @@ def read_markup(
     return (calls, end) if calls else None
 
 
+def with_tags(text: str) -> str:
+    """Return a text with the tokens of a form as the tags that mean the same; JSON stays."""
+    if "<|open|>" not in text or text.lstrip()[:1] in _JSON:
+        return text
+    for token, tag in _TABLE["tokens"].items():
+        text = re.sub(token, tag, text)
+    return text
+
+
+_JSON = ("{", "[", '"')
+
+
 def _body(text: str, at: int, closing: str, own: str) -> tuple[JsonDict, int, tuple[str, ...]]:
     """Read a body and its closing; an object shows its own end."""
     lead = _LEAD.match(text, at)
@@ -137,10 +149,10 @@ def _value(text: str, is_text: str | None) -> tuple[JSON, tuple[str, ...], str]:
 
 
 # The pieces of the grammar: a tag with its namespace and bars, and the words that mark calls.
-_MARK = r"[|｜]?(?:\w+[|｜:])?"
+_MARK = r"(?:[|｜] ?)?(?:\w+(?: ?[|｜] ?|:))?"
 _BAR = r"\s*[|｜]?>"
-_CALL = r"(?:tool|function)[_▁]?(?:call|use)|invoke|function|tool|call"
-_WORD = r"(?:tool|function)[_▁]?(?:calls?|uses?|code)|invoke|functions?|tools?"
+_CALL = r"(?i:(?:tool|function)[_▁]?(?:call|use|invocation)|invoke|function|tool|call)"
+_WORD = r"(?i:(?:tool|function)[_▁]?(?:calls?|uses?|code|invocations?)|invoke|functions?|tools?)"
 _OWN = rf"<(?P<mark>{_MARK}(?:{_CALL}))"
 _OPEN = rf"(?:{_OWN}(?:[_▁]begin)?{_BAR}|<start_function_call>)\s*"
 _NAMED = r"(?:=|\s+name\s*=\s*)[\"']?"
@@ -182,12 +194,13 @@ what stands behind a body that is no object, where it is not the element of the 
 _TABLE = load_table("reading/markup.toml")
 _FENCE = "".join(_TABLE["fence"])
 _PART_OF_TAG = "".join(_TABLE["part_of_tag"])
-TOKEN = rf"<[|｜](?:{_PART_OF_TAG})(?:[_▁](?:{_PART_OF_TAG}))*[|｜]>"
+TOKEN = rf"<[|｜]/?(?:{_PART_OF_TAG})(?:[_▁](?:{_PART_OF_TAG}))*[|｜]>"
 """A token of a form of calls; `<|user|>` begins another's turn, and `<|cancel|>` says something."""
 TAG = re.compile(
     rf"{_FENCE}|</s>|\[/?TOOL_CALLS\]|<(?:start|end)_function_call>"
     r"|<\|(?:start|im_start|channel)\|>(?:assistant|commentary|final)|<\|constrain\|>json"
     rf"|</?{_MARK}(?:{_WORD})(?:{_BAR}|[ \t]*(?=\n))|<(?:{_WORD})[|｜]>|(?i:{TOKEN})"
+    rf"|(?<![\w.])(?:print\(\s*|call:\s*)(?={NAME}\(|\Z)|Action:[ \t]*(?=```|[\[{{]|\Z)"
 )
 """A fence or a tag that may stand beside a call and says nothing."""
 THINKING = re.compile("".join(_TABLE["thinking"]))

@@ -1,10 +1,8 @@
 """Finds every stretch of a text that reads as calls."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
-from typing import TypeAlias
 
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, frozen
@@ -19,9 +17,7 @@ from selfcorrect.reading.json_text import Scanner, decode
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.markup import TAG, THINKING, read_markup
 from selfcorrect.reading.python_calls import NAME, bare, read_python_calls
-from selfcorrect.reading.text_call import TextCall
-
-IsTool: TypeAlias = Callable[[str], bool]
+from selfcorrect.reading.text_call import IsTool, TextCall
 
 
 @frozen
@@ -178,5 +174,5 @@ _VALUE = re.compile(rf"(?::\s*|(?P<quote>[\"']))({NAME})(?(quote)(?P=quote))")
 _CALLED = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
 _CALLS = frozenset({"call", "calls", "function", "functions", "tool", "tools"})
 """The words of a key around all calls."""
-_PUNCTUATION = re.compile(r"[\[\](){},;]")
+_PUNCTUATION = re.compile(r"[\[\](){},;+]")
 _QUOTES = " \n'\"`"

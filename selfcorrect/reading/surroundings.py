@@ -28,7 +28,8 @@ def shares_line(before: str, behind: str) -> bool:
         before: What stands before the call.
         behind: What stands behind it.
     """
-    above, below = before.split("\n")[::-1], behind.split("\n")
+    # What stands before `<|end|>` is a message of its own.
+    above, below = before.replace("<|end|>", "\n").split("\n")[::-1], behind.split("\n")
     return _touches(above, _OPENER.search) or _touches(below, _CLOSER.match)
 
 

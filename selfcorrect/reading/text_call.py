@@ -1,6 +1,12 @@
 """What a reader of texts answers: a call as it stands in a text, and what was skipped in it."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from selfcorrect.model import JSON, frozen
+
+IsTool: TypeAlias = Callable[[str], bool]
+"""Says whether a name is the name of a tool."""
 
 
 @frozen

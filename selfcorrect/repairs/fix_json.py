@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any
 
 from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
@@ -118,8 +118,10 @@ def _may_act(name: str, context: RepairContext) -> bool:
 
 def keys_in(rules: Iterable[PlacedRule]) -> ToolCallKeys:
     """Return the keys of calls, with those that the rules of a map name for this strategy."""
-    found = {part: [*names] for part, names in asdict(USUAL_KEYS).items()}
+    keys = USUAL_KEYS
     for placed in rules:
         for option, names in placed.rule.options.get("fix-json", {}).items():
-            found[option.removesuffix("_keys")] += names
-    return ToolCallKeys(**{part: tuple(names) for part, names in found.items()})
+            part = option.removesuffix("_keys")
+            more: Any = {part: (*getattr(keys, part), *names)}
+            keys = replace(keys, **more)
+    return keys
