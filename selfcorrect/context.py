@@ -223,7 +223,10 @@ class RunContext:
         home = [each for each in (self.thread, given.get("task_id")) if each not in (None, "")]
         # Without thread and task nothing outlives the run.
         scope = [*home, self.scope or state["run"]][0]
-        stands = [home or scope, given.get("message_id"), given.get("index"), call.id]
+        # Whoever edits the call in a checkpoint makes no other one of it.
+        original = state["original"]
+        own_id = (original.get("id") if isinstance(original, Mapping) else None) or call.id
+        stands = [home or scope, given.get("message_id"), given.get("index"), own_id]
         return Record(
             identity_key(stands, key),
             doubt_key(scope, key),

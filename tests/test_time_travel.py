@@ -6,7 +6,7 @@ from collections import Counter
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 from kit import DATE, INTEGER, TEXT, Tool, nodes, table
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -204,6 +204,7 @@ def answer(graph, out, action):
     edit=edits,
     node=st.sampled_from([*[None] * len(NODES), *NODES]),
 )
+@example("is repaired and made again", ANSWERS[0], 4, ("current", {"name": "t"}), None)
 @pytest.mark.parametrize("saver", [InMemorySaver, in_a_database])
 def test_from_any_checkpoint_any_edit_leads_to_an_end_and_nothing_is_done_twice(
     saver, name, action, position, edit, node

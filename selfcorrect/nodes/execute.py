@@ -36,17 +36,17 @@ from selfcorrect.model import (
     own_finding,
 )
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.plan import check_call, found
+from selfcorrect.nodes.plan import check_call, found, renew
 from selfcorrect.state import CorrectionState, Update, stop_by, stop_run
 from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
-from selfcorrect.tools.spec import ToolSpec, is_usable
+from selfcorrect.tools.spec import ToolSpec
 
 
 async def execute(state: CorrectionState, context: RunContext) -> Update:
     """Call the tool once; a call that does not fit the tool never reaches it."""
     wrong = unfit(state, context)
-    if wrong is not None and await _renew(state, context):
+    if wrong is not None and await renew(state, context):
         wrong = unfit(state, context)
     if wrong is not None:
         return wrong
@@ -83,23 +83,6 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
     if why := check_bound(state["counts"], context.limits, "seconds"):
         return stop_run("limit_reached", f"{why}.")
     return None
-
-
-async def _renew(state: CorrectionState, context: RunContext) -> bool:
-    """Ask the server of a tool once more what it offers; say whether the schema is another one."""
-    tool = context.tools.get(state["current"]["name"])
-    if tool is None or tool.renew is None or state["tried"]:
-        return False
-    try:
-        offered = await tool.renew()
-    except Exception:
-        return False
-    for each in offered:
-        if each.name == tool.name and is_usable(each) and each.parameters != tool.parameters:
-            kept = replace(tool, parameters=each.parameters, description=each.description)
-            context.tools[tool.name] = kept
-            return True
-    return False
 
 
 @dataclass(eq=False)

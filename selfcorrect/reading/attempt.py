@@ -12,8 +12,9 @@ def find_attempt(text: str, is_tool: IsTool) -> str | None:
 
     None where it holds prose, or neither a tool's name with something behind it nor a form's mark.
 
-    >>> find_attempt('<tool_call>{"arguments": {}}', bool), find_attempt("It is <b>12</b>.", bool)
-    ('', None)
+    >>> find_attempt('<tool_call>{"arguments": {}}', str.isupper)
+    ''
+    >>> find_attempt("It is <b>12</b>.", str.isupper)
     """
     shown = THINKING.sub(" ", text)
     plain = shown
