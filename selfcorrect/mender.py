@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from typing import Any, Unpack
 
+from selfcorrect.errors import refuse_unknown
 from selfcorrect.limits import cost_of
 from selfcorrect.model import JSON, Call, Change, JsonObject, change_of, frozen
 from selfcorrect.reading.call_object import strict_json
@@ -137,20 +138,30 @@ class Mender:
             read_message(message), **{"finish_reason": stop_reason_of(message), **beside}
         )
 
-    def history(self, messages: Sequence[Any]) -> Mending:
+    def history(self, messages: Sequence[Any], form: str | None = None) -> Mending:
         """Make a thread valid: `value` is the thread, `changes` say what was wrong.
 
-        Ids become unique and arguments objects. Directly behind each turn stands one answer to
-        each of its calls: a missing one says that nobody knows what became of the call, and an
-        answer to no call is left out. Halves of characters are replaced. The call changes nothing
-        in place, and a valid thread is returned as it is.
+        Ids become unique, arguments objects, and names and ids such as the API takes. Directly
+        behind each turn stands one answer to each of its calls: a missing one says that nobody
+        knows what became of the call. Answers with other ids belong to the open calls of their
+        turn where there are as many; any other answer to no call is left out. Halves of characters
+        and blank texts are replaced. The call changes nothing in place, and a valid thread is
+        returned as it is.
 
         Args:
-            messages: Messages of OpenAI (chat, responses), Anthropic, Gemini or LangChain.
+            messages: Messages of OpenAI (chat, responses), Anthropic, Gemini, Mistral or LangChain.
+            form: `chat`, `responses`, `anthropic`, `gemini` or `mistral`; without it, the thread
+                itself shows it. Mistral's is that of OpenAI's chat, with other ids.
+
+        Raises:
+            GraphSetupError: If the form is unknown.
         """
+        from selfcorrect.agents.forms import FORMS
         from selfcorrect.agents.history import make_valid
 
-        found = make_valid(messages)
+        if form is not None:
+            refuse_unknown("form", [form], FORMS)
+        found = make_valid(messages, FORMS[form] if form else None)
         outcome = "repaired" if found.changes else "valid"
         calls = tuple(MendedCall(each.name, each.args, each.id, "valid") for each in found.calls)
         return Mending(outcome, calls, changes=found.changes, value=found.messages)

@@ -2,8 +2,10 @@
 
 import copy
 import json
+import re
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -209,12 +211,50 @@ class LangChain:
                 yield "say", []
 
 
-FORMS = [Chat, Responses, Anthropic, Gemini, GeminiWithoutIds, LangChain]
+class Mistral(Chat):
+    pass
+
+
+FORMS = [Chat, Responses, Anthropic, Gemini, GeminiWithoutIds, LangChain, Mistral]
+NAME = "[a-zA-Z0-9_-]{1,64}"
+IDS = {Chat: "(?s).{1,40}", Anthropic: NAME, Mistral: "[a-zA-Z0-9]{9}"}
 BY_ID = [each for each in FORMS if each is not GeminiWithoutIds]
+
+
+def said_names(value):
+    """Yield the names of the tools that calls and answers of a thread name."""
+    if isinstance(value, list):
+        for each in value:
+            yield from said_names(each)
+    elif isinstance(value, dict):
+        if "name" in value and not {"arguments", "args", "input", "response"}.isdisjoint(value):
+            yield value["name"]
+        yield from said_names(list(value.values()))
+
+
+def said_texts(value):
+    """Yield the texts of the blocks of a thread."""
+    if isinstance(value, list):
+        for each in value:
+            yield from said_texts(each)
+    elif isinstance(value, dict):
+        if "text" in value:
+            yield value["text"]
+        yield from said_texts([each for key, each in value.items() if key != "response"])
+
+
+def history_of(form, messages):
+    return MENDER.history(messages, "mistral" if form is Mistral else None)
 
 
 def check(form, messages):
     """Assert that a strict provider takes the thread."""
+    pattern = "[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}" if form in (Gemini, GeminiWithoutIds) else NAME
+    assert all(re.fullmatch(pattern, each) for each in said_names(plain(messages)))
+    if form in (Anthropic, Gemini):
+        assert all(each.strip() for each in said_texts(messages))
+    roles = [each["role"] for each in messages] if form is Mistral else []
+    assert ("tool", "user") not in pairwise(roles)
     waiting, seen = [], set()
     for kind, ids in form.rows(messages):
         if kind == "answers":
@@ -223,9 +263,9 @@ def check(form, messages):
             continue
         assert waiting == []
         if form not in (Gemini, GeminiWithoutIds):
-            assert "" not in ids
+            assert all(re.fullmatch(IDS.get(form, "(?s).{1,64}"), each) for each in ids)
         if form is not GeminiWithoutIds:
-            real = [each for each in ids if form is not Gemini or each not in ("look", "find")]
+            real = [each for each in ids if form is not Gemini or each not in FITTING]
             assert not seen & {*real}
             assert len({*real}) == len(real)
             seen |= {*real}
@@ -237,8 +277,14 @@ def plain(messages):
     return [each if isinstance(each, dict) else each.model_dump() for each in messages]
 
 
-ids = st.sampled_from(["", "a", "a_2", "b"])
-names = st.sampled_from(["look", "find"])
+ids = st.sampled_from(["", "a", "a_2", "b", "a", "functions.look:0", "b " * 40, "123456789"])
+NAMES = ["look", "find", "look", "run shell cmd", "", "fenêtre", "x" * 80, "a.b", "1:2"]
+names = st.sampled_from(NAMES)
+FITTING = {re.sub("[^a-zA-Z0-9_-]+", "_", each)[:64] or "unknown" for each in NAMES} | {
+    "_1:2",
+    "_1_2",
+    "a.b",
+}
 texts = st.text(max_size=5) | st.sampled_from(["\ud83d", "\ude00x", "é\udfff"])
 arguments = st.sampled_from([ARGS, ARGS, "{}", "", '{"query": "a', "[1]", '"x"'])
 events = st.one_of(
@@ -254,14 +300,14 @@ events = st.one_of(
 def test_any_thread_becomes_valid_once_and_for_all(form, thread):
     messages = list(form.write(thread))
     before = copy.deepcopy(messages)
-    found = MENDER.history(messages)
+    found = history_of(form, messages)
     assert messages == before
     check(form, found.value)
     json.dumps(plain(found.value), ensure_ascii=False, default=str).encode()
     assert found.outcome == ("repaired" if found.changes else "valid")
     assert (found.value == messages) == (found.changes == ())
     assert all(each.reason for each in found.changes)
-    again = MENDER.history(found.value)
+    again = history_of(form, found.value)
     assert (again.value, again.outcome) == (found.value, "valid")
     assert len(found.calls) == sum(len(each[1]) for each in thread if each[0] == "calls")
     if form is LangChain:
@@ -290,7 +336,7 @@ CORRUPT = {
     "orphan": ([("answer", "z", "look", "x"), *HEALTHY], ["it answers no open call"]),
     "twice": ([*HEALTHY[:4], HEALTHY[2]], ["it answers no open call"]),
     "same id": ([*HEALTHY, *HEALTHY[1:]], ["another call has this id"] * 2),
-    "half": ([*HEALTHY, ("say", "\ud83d")], ["half a character was replaced"]),
+    "half": ([*HEALTHY, ("say", "\ud83d")], ["half a character, or a blank text, was replaced"]),
     "malformed": (
         [("calls", [("a", "look", '{"query": "a')]), HEALTHY[2]],
         ["the arguments are not an object"],

@@ -81,8 +81,10 @@ def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
     assert len([step for step in steps if step.call]) == len(asked)
     for at, entry in enumerate(entries):
         before = [i for e in entries[:at] if isinstance(e, tuple) for i in e]
-        if isinstance(entry, str) and entry not in before:
-            assert at not in used
+        if isinstance(entry, str) and entry not in before and at in used:
+            # It stands among the answers to a turn, as the answer to a call that has no other.
+            (step,) = [step for step in steps if step.at == at]
+            assert all(isinstance(each, str) for each in entries[step.call[0] + 1 : at])
 
 
 def test_pairing_serves_hosts_without_langchain():

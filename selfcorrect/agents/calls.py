@@ -8,11 +8,15 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.agents.forms import (
     ANTHROPIC,
+    BLANK,
     CHAT,
+    NAME,
     RESPONSES,
     ProviderForm,
     ThreadCall,
     Unit,
+    fit,
+    with_words,
     without_half_characters,
 )
 from selfcorrect.effects.equal import canonical
@@ -128,9 +132,14 @@ _SENT = frozenset(
 class LangChainForm:
     """LangChain's messages: a message for each answer."""
 
+    own_name = NAME
+    own_id = "(?s).{1,64}"
+
     def clean(self, message: Any) -> Any:
         held = {part: each for part, each in vars(message).items() if part in _SENT}
         made: Any = without_half_characters(held)
+        if isinstance(message, AIMessage) and not calls_of(message):
+            made["content"] = with_words(made["content"], {"type": "text", "text": BLANK})
         return message if made == held else message.model_copy(update=made)
 
     def is_written(self, args: JSON) -> bool:
@@ -162,8 +171,10 @@ class LangChainForm:
     def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         if item is None:
             return ToolMessage(text, name=call.name, tool_call_id=call.id, status="error")
-        same = item.tool_call_id == call.id
-        return item if same else item.model_copy(update={"tool_call_id": call.id})
+        name = item.name and call.name if fit(item.name or "", NAME) != item.name else item.name
+        update = {"tool_call_id": call.id, "name": name}
+        same = update == {key: getattr(item, key) for key in update}
+        return item if same else item.model_copy(update=update)
 
     def join(self, units: Sequence[Unit]) -> list[Any]:
         return [unit.item for unit in units]

@@ -4,14 +4,19 @@ Loads no LangChain; its messages have a form of their own in `langchain_form`.
 """
 
 import json
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import Any
 
+from selfcorrect.effects.equal import digest
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.reading.call_object import strict_json
+
+NAME = "[a-zA-Z0-9_-]{1,64}"
+"""The pattern of the names that most APIs take."""
 
 
 @frozen
@@ -24,6 +29,7 @@ class ThreadCall:
         args: Its arguments: an object, or what stands in its place.
         has_id: Whether the form needs an id here.
         text: What a tool gets that takes a text in place of arguments.
+        kind: The type of the item, where the form has several.
     """
 
     id: str
@@ -31,6 +37,7 @@ class ThreadCall:
     args: JSON
     has_id: bool = True
     text: str | None = None
+    kind: str = ""
 
 
 @frozen
@@ -70,6 +77,10 @@ class ProviderForm:
         is_apart: Whether each answer is a message. If not, all answers to a turn stand together in
             the next message, before anything else.
         needs_id: Whether each call has an id; if not, an answer may name its tool instead.
+        others: Types of calls that have no arguments, but a text or an object of their own.
+        own_name: The pattern of the names of tools that it takes.
+        own_id: The pattern of the ids that it takes.
+        asks_between: Whether the model has to speak between an answer and the user.
     """
 
     parts: str
@@ -82,17 +93,27 @@ class ProviderForm:
     is_text: bool = False
     is_apart: bool = False
     needs_id: bool = True
+    others: Sequence[str] = ()
+    own_name: str = NAME
+    own_id: str = ".+"
+    asks_between: bool = False
 
     def holds(self, message: JsonObject) -> bool:
         """Say whether a message shows that its thread has this form."""
         marks = (*self.call, *self.answers)
         # A message of the old chat API holds its call under `function_call`; it is no item.
-        is_item = _inner(message, marks) is message
+        is_item = _inner(message, marks) is message or (
+            self.parts == "parts" and "parts" in message
+        )
         return is_item or any(_inner(each, marks) for each in self._parts(message))
 
     def clean(self, message: JsonObject) -> JsonObject:
-        """Return a message without halves of characters; the same object where it has none."""
+        """Return a message without halves of characters and blank texts, or the same object."""
         made: Any = without_half_characters(message)
+        key = "content" if self.is_text else self.parts
+        if made.get("role") in _SPEAKERS and key in made and not any(map(made.get, _SAYS)):
+            block = {"text": BLANK} | ({} if key == "parts" else {"type": "text"})
+            made = {**made, key: with_words(made[key], block)}
         return message if made == message else made
 
     def is_written(self, args: JSON) -> bool:
@@ -133,11 +154,13 @@ class ProviderForm:
 
     def answer(self, item: JsonObject | None, call: ThreadCall, text: str) -> JsonObject:
         """Return an answer with the id of its call; without an item, an error with this text."""
-        part = item or _fill(self.lost, {"name": call.name, "text": text})
+        slots = {"name": call.name, "text": text, "type": f"{call.kind}_output"}
+        part = item or _fill(self.lost, slots)
         inner = _inner(part, self.answers) or {}
-        new = {**inner, self.answer_id: call.id} if call.has_id else {**inner}
+        new = {key: each for key, each in inner.items() if key != self.answer_id or call.has_id}
+        new |= {self.answer_id: call.id} if call.has_id else {}
         # Where an answer need not have an id, its name has to be that of its call.
-        new |= {} if self.needs_id else {"name": call.name}
+        new |= {"name": call.name} if not self.needs_id or inner.get("name") else {}
         return part if new == inner else _swap(part, inner, new)
 
     def join(self, units: Sequence[Unit]) -> list[JsonObject]:
@@ -158,6 +181,13 @@ class ProviderForm:
                 item = {**item, self.parts: [*made.pop()[self.parts], *item[self.parts]]}
             made.append(item)
             places = set()
+        if not self.asks_between:
+            return made
+        between = {"role": "assistant", "content": BLANK}
+        roles = [each.get("role") for each in made]
+        late = [at for at, both in enumerate(pairwise(roles), 1) if both == ("tool", "user")]
+        for at in reversed(late):
+            made.insert(at, between)
         return made
 
     def _turns(self, messages: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
@@ -181,18 +211,21 @@ class ProviderForm:
     def read(self, part: JsonObject) -> ThreadCall:
         """Return a call as it is written."""
         inner = _inner(part, self.call) or {}
+        kind = next((each for each in self.others if each in part), _text(part.get("type")))
         # A custom tool takes a text that is no arguments; Gemini leaves out empty ones.
-        text = _text(inner.get("input")) if "custom" in part else None
+        text = _text(inner.get("input")) if kind in self.others else None
         empty: JSON = {} if not self.needs_id else None if text is None else "{}"
         name, call_id = inner.get("name"), (part if self.needs_id else inner).get(self.call_id)
         has_id = self.needs_id or bool(call_id)
         own = call_id if has_id else f"name:{_text(name)}"
-        return ThreadCall(_text(own), _text(name), inner.get(self.args, empty), has_id, text)
+        args = inner.get(self.args, empty) if text is None else empty
+        named = kind if "name" not in inner and text is not None else _text(name)
+        return ThreadCall(_text(own), named, args, has_id, text, kind)
 
     def write(self, part: JsonObject, call: ThreadCall) -> JsonObject:
         """Return a written call with this id, name and arguments; a text that says them stays."""
         inner = _inner(part, self.call) or {}
-        new = {**inner, "name": call.name} if call.name else dict(inner)
+        new = {**inner, "name": call.name} if "name" in inner else dict(inner)
         args: JSON = call.args
         written = self.read(part).args
         is_same = self.is_written(written) and object_of(written) == args
@@ -226,6 +259,35 @@ class ResponsesForm(ProviderForm):
             yield from run[size:]
 
 
+_SPEAKERS = ("user", "assistant", "model")
+_SAYS = ("tool_calls", "function_call", "refusal", "audio")
+BLANK = "(empty)"
+"""Stands for a message without words: most APIs refuse one."""
+
+
+def with_words(content: Any, block: JsonObject) -> Any:
+    """Return what a message says without blocks of blank text; something that is not blank."""
+    if isinstance(content, list):
+        return [each for each in content if not _is_blank(each)] or [block]
+    return content if content and str(content).strip() else BLANK
+
+
+def _is_blank(block: Any) -> bool:
+    is_text = isinstance(block, dict) and block.keys() <= {"type", "text", "cache_control"}
+    return is_text and "text" in block and not str(block["text"] or "").strip()
+
+
+def fit(text: str, pattern: str) -> str:
+    """Return a name or an id that fits a pattern; the same where it does.
+
+    >>> fit("run shell cmd", NAME), fit("call_1", NAME)
+    ('run_shell_cmd', 'call_1')
+    """
+    plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", text)[:64] or "unknown"
+    ways = (text, plain, plain[:40], f"_{plain}"[:64], digest(text)[:9])
+    return next((each for each in ways if re.fullmatch(pattern, each)), plain)
+
+
 def object_of(args: JSON) -> JsonObject | None:
     """Return arguments as an object, or None if they are none; an empty text is no argument."""
     value = strict_json(args) if isinstance(args, str) and args.strip() else args
@@ -257,9 +319,11 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
-_FORMS = load_table("agents/forms.toml")
-CHAT, ANTHROPIC, GEMINI = (ProviderForm(**_FORMS[name]) for name in ("chat", "anthropic", "gemini"))
-RESPONSES = ResponsesForm(**_FORMS["responses"])
+FORMS: Mapping[str, ProviderForm] = {
+    name: (ResponsesForm if name == "responses" else ProviderForm)(**row)
+    for name, row in load_table("agents/forms.toml").items()
+}
+CHAT, RESPONSES, ANTHROPIC = FORMS["chat"], FORMS["responses"], FORMS["anthropic"]
 
 
 def without_half_characters(value: JSON) -> JSON:

@@ -7,17 +7,17 @@ decides which answer stands behind which call, and the form puts the units toget
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from selfcorrect.agents.forms import (
-    ANTHROPIC,
     CHAT,
-    GEMINI,
-    RESPONSES,
+    FORMS,
     ProviderForm,
     ThreadCall,
     Unit,
+    fit,
     object_of,
 )
 from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety, frozen
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from selfcorrect.agents.calls import LangChainForm
 
 
-_LONGEST = 40
+_LONGEST = 30
 LOST = "The answer to this call is missing. Nobody knows whether the call was made."
 MALFORMED = "This call was not made: its arguments are not a JSON object."
 """What stands in the place of an answer that is missing."""
@@ -57,17 +57,25 @@ Names: TypeAlias = Callable[[int, tuple[int, int]], bool]
 """Whether the answer at a place names the tool of a call."""
 
 
-def pair(entries: Sequence[Entry], names: Names = lambda *_: False) -> list[Step]:
+def pair(
+    entries: Sequence[Entry], names: Names = lambda *_: False, own_id: str = ".+"
+) -> list[Step]:
     """Return the thread in which each call has an id of its own and one answer directly behind it.
 
     An answer belongs to the nearest turn before it that has a call with its id and no answer yet.
     Of several such calls in it, the first one whose tool the answer names is meant, else the first
-    one. An answer to no call is left out.
+    one. Where as many answers without a call stand behind a turn as it has calls without an answer,
+    they are those, in order. Any other answer to no call is left out.
+
+    Args:
+        entries: The thread.
+        names: Whether an answer names the tool of a call.
+        own_id: The pattern of the ids that may be sent.
 
     >>> [step.ids for step in pair([("a",), ("a",), "a"])]
     [('a',), ('a',), ('a_2',), ('a_2',)]
     """
-    answers, ids = _find_answers(entries, names), _own_ids(entries)
+    answers, ids = _find_answers(entries, names), _own_ids(entries, own_id)
     steps: list[Step] = []
     for at, entry in enumerate(entries):
         if isinstance(entry, str):
@@ -96,6 +104,16 @@ def _find_answers(entries: Sequence[Entry], names: Names) -> dict[tuple[int, int
                 waiting[entry[index]].append((at, index))
         elif entry is not None and waiting[entry]:
             found[_take_named(waiting[entry], at, names)] = at
+    known = {*found.values()}
+    for at, entry in enumerate(entries):
+        if isinstance(entry, tuple):
+            behind = takewhile(
+                lambda each: isinstance(entries[each], str), range(at + 1, len(entries))
+            )
+            left = [each for each in behind if each not in known]
+            calls = [(at, index) for index in range(len(entry)) if (at, index) not in found]
+            # A gateway has changed their ids, or their names where these stand for ids.
+            found |= zip(calls, left, strict=True) if len(calls) == len(left) else ()
     return found
 
 
@@ -107,18 +125,18 @@ def _take_named(waiting: list[tuple[int, int]], at: int, names: Names) -> tuple[
     return waiting.pop(-1 - back)
 
 
-def _own_ids(entries: Sequence[Entry]) -> dict[int, tuple[str, ...]]:
-    """Return the ids by place: an id that is empty or used before is replaced by a new one."""
+def _own_ids(entries: Sequence[Entry], pattern: str) -> dict[int, tuple[str, ...]]:
+    """Return the ids by place: one that is empty, refused or used before gets another one."""
     calling = {at: entry for at, entry in enumerate(entries) if isinstance(entry, tuple)}
     taken = {call_id for ids in calling.values() for call_id in ids}
     used: set[str] = set()
     numbers: defaultdict[str, int] = defaultdict(lambda: 1)
 
     def own(call_id: str) -> str:
-        made, stem = call_id, call_id[:_LONGEST] or "call"
+        made, stem = call_id and fit(call_id, pattern), call_id[:_LONGEST] or "call"
         while not made or made in used or (made in taken and made != call_id):
             numbers[stem] += 1
-            made = f"{stem}_{numbers[stem]}"
+            made = fit(f"{stem}_{numbers[stem]}", pattern)
         used.add(made)
         return made
 
@@ -143,6 +161,9 @@ class ValidThread:
     changes: tuple[Change, ...]
 
 
+_UNSENT = "half a character, or a blank text, was replaced"
+
+
 def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThread:
     """Return a thread made valid; pure, and a valid thread is unchanged.
 
@@ -157,9 +178,9 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     form = form or form_of(messages)
     clean = [form.clean(each) for each in messages]
     units = form.split(clean)
-    steps = pair_units(units)
+    steps = pair_units(units, form.own_id)
     turns = {
-        step.at: tuple(map(_own_call, units[step.at or 0].calls, step.ids))
+        step.at: tuple(map(partial(_own_call, form), units[step.at or 0].calls, step.ids))
         for step in steps
         if not step.call
     }
@@ -169,7 +190,7 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     if value == list(messages):
         return ValidThread(list(messages), calls, ())
     changes = [
-        Change(f"/{at}", old, new, Safety.EXACT, "half a character was replaced")
+        Change(f"/{at}", old, new, Safety.EXACT, _UNSENT)
         for at, (old, new) in enumerate(zip(messages, clean, strict=True))
         if old is not new
     ]
@@ -180,13 +201,14 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     return ValidThread(value, calls, tuple(changes))
 
 
-def pair_units(units: Sequence[Unit]) -> list[Step]:
+def pair_units(units: Sequence[Unit], own_id: str = ".+") -> list[Step]:
     """Return the steps of the valid thread of these units; see `pair`."""
 
     def names(at: int, call: tuple[int, int]) -> bool:
         return units[at].tool == units[call[0]].calls[call[1]].name
 
-    return pair([tuple(c.id for c in unit.calls) or unit.answers for unit in units], names)
+    entries = [tuple(c.id for c in unit.calls) or unit.answers for unit in units]
+    return pair(entries, names, own_id)
 
 
 def read_message(message: JsonObject) -> list[JsonDict] | str:
@@ -253,16 +275,19 @@ def form_of(messages: Sequence[Any]) -> Form:
             from selfcorrect.agents.calls import LangChainForm
 
             return LangChainForm()
-        for form in (RESPONSES, GEMINI, ANTHROPIC):
-            if form.holds(each):
-                return form
-    return CHAT
+        for name in ("responses", "gemini", "anthropic"):
+            if FORMS[name].holds(each):
+                return FORMS[name]
+    own = FORMS["mistral"]
+    ids = [call.id for unit in own.split(messages) for call in unit.calls]
+    return own if ids and all(fit(each, own.own_id) == each for each in ids) else CHAT
 
 
-def _own_call(call: ThreadCall, own: str) -> ThreadCall:
-    if call.id == own and isinstance(call.args, dict):
+def _own_call(form: Form, call: ThreadCall, own: str) -> ThreadCall:
+    name = fit(call.name, form.own_name)
+    if (call.id, call.name) == (own, name) and isinstance(call.args, dict):
         return call
-    return replace(call, id=own, args=object_of(call.args) or {})
+    return replace(call, id=own, name=name, args=object_of(call.args) or {})
 
 
 def _unit(
@@ -300,8 +325,13 @@ def _changes(
         path = f"/{unit.at}"
         for old, new in zip(unit.calls, turns.get(at, ()), strict=True):
             if old.has_id and old.id != new.id:
-                why = "another call has this id" if old.id else "the call has no id"
+                is_fit = fit(old.id, form.own_id) == old.id
+                why = "another call has this id" if is_fit else "its form takes no such id"
+                why = why if old.id else "the call has no id"
                 yield Change(path, old.id, new.id, Safety.EXACT, why)
+            if old.name != new.name:
+                why = "no tool can have this name"
+                yield Change(path, old.name, new.name, Safety.EXACT, why)
             if not form.is_written(old.args):
                 is_lost = object_of(old.args) is None
                 why = "the arguments are not an object" if is_lost else _MUST_BE_OBJECT
