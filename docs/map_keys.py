@@ -36,7 +36,7 @@ SECTIONS: Mapping[str, tuple[type[BaseModel], str]] = {
     "`[reading]`": (ReadingPolicy, "How a text becomes a call."),
     "`[limits]`": (
         Limits,
-        "`limits=` of `build_graph` takes the same keys and wins over a map; only code sets `ceiling`.",
+        "`limits=` of `build_graph` takes the same keys, wins over a map, and has `ceiling` too.",
     ),
 }
 BEGINNING = """# Map keys
