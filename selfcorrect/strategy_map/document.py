@@ -113,7 +113,7 @@ class MapPolicy(_Table):
         allow: Classes of changes that run unasked; left out, `exact`, `inferred` and `memory`, and
             `model` where the graph has a model.
         terminal: Kinds of errors that end a run at once.
-        sensitive: Names of arguments, in any spelling but not as globs: only a person may change
+        sensitive: Names or globs of arguments, in any spelling: only a person may change
             their value.
     """
 
