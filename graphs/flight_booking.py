@@ -56,7 +56,7 @@ def make_graph(
 ) -> Any:
     """Return the graph over a world; `options` are those of `build_graph`.
 
-    Without `strategies`, `SELFCORRECT_STRATEGIES` in the environment chooses the map, else `travel`.
+    Without `strategies` it is the map that `SELFCORRECT_STRATEGIES` names, or else `travel`.
     """
     strategies = strategies or os.environ.get("SELFCORRECT_STRATEGIES") or "travel"
     # The folder beside this one wins, wherever the program was started.
