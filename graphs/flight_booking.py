@@ -3,6 +3,7 @@
 `selfcorrect run` plays `EXAMPLES`. Each graph has a world of its own, so every run tells the same.
 """
 
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -51,9 +52,13 @@ def make_tools(world: World) -> list[ToolSpec]:
 
 
 def make_graph(
-    strategies: Any = "travel", *, world: World | None = None, model: Any = None, **options: Any
+    strategies: Any = None, *, world: World | None = None, model: Any = None, **options: Any
 ) -> Any:
-    """Return the graph over a world; `options` are those of `build_graph`."""
+    """Return the graph over a world; `options` are those of `build_graph`.
+
+    Without `strategies` it is the map that `SELFCORRECT_STRATEGIES` names, or else `travel`.
+    """
+    strategies = strategies or os.environ.get("SELFCORRECT_STRATEGIES") or "travel"
     # The folder beside this one wins, wherever the program was started.
     beside = STRATEGIES / f"{strategies}.toml"
     chosen = beside if isinstance(strategies, str) and beside.is_file() else strategies

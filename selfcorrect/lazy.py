@@ -2,7 +2,8 @@
 
 import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -21,11 +22,34 @@ def load_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Calla
     def load(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{modules[name]}"), name)
+        with name_extra():
+            value = getattr(import_module(f"{package}.{modules[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
 
     return list(modules), load
+
+
+_EXTRAS = {
+    "anywidget": "jupyter",
+    "langchain": "agent",
+    "mcp": "mcp",
+    "opentelemetry": "otel",
+    "psycopg": "postgres",
+}
+"""The extra that installs a library."""
+
+
+@contextmanager
+def name_extra() -> Iterator[None]:
+    """Say of an optional library that is missing inside which command installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (extra := _EXTRAS.get((error.name or "").split(".")[0])) is None:
+            raise
+        say = f"{error.msg}; install it with: pip install 'selfcorrect[{extra}]'"
+        raise ModuleNotFoundError(say, name=error.name) from None
 
 
 @cache

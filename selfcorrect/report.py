@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from pathlib import Path
 
+from selfcorrect.effects.effect import acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
@@ -65,8 +66,8 @@ class FailureReport:
 
     @property
     def is_doubt(self) -> bool:
-        """Whether nobody knows what the tool did."""
-        lost = (each["outcome"] == Outcome.LOST for each in self.attempts)
+        """Whether nobody knows what a tool that acts did."""
+        lost = (each["outcome"] == Outcome.LOST and acts(each["effect"]) for each in self.attempts)
         return self.reason == "unknown_outcome" or any(lost)
 
     def to_json(self) -> JsonDict:

@@ -30,8 +30,8 @@ TABLE = Path(__file__).parent / "data" / "may_run.txt"
 SAME, OTHER = "same", "other"
 
 
-def record(key, status, *, alive=False):
-    return Record(key, "doubt", "pay", status, value="receipt", alive=alive)
+def record(key, status, **more):
+    return Record(key, "doubt", "pay", status, value="receipt", **more)
 
 
 def reworded(status, *, alive=False):
@@ -48,6 +48,7 @@ REMEMBERED = {
     "this call, begun, its holder is gone": [record(SAME, BEGUN)],
     "an equal call, done": [record(OTHER, Outcome.DONE)],
     "two equal calls, done": [record(OTHER, Outcome.DONE), record("third", Outcome.DONE)],
+    "an equal call, done, as a person said": [record(OTHER, Outcome.DONE, by="ann")],
     "an equal call, refused": [record(OTHER, Outcome.REFUSED)],
     "an equal call, lost": [record(OTHER, Outcome.LOST)],
     "an equal call, begun, its holder lives": [record(OTHER, BEGUN, alive=True)],

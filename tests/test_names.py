@@ -1,6 +1,8 @@
 """The public names: what is said to type checkers is what is loaded."""
 
 import ast
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -35,3 +37,38 @@ def test_documented_names_are_there():
 def test_another_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'buildgraph'"):
         selfcorrect.buildgraph  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("library", "extra", "use"),
+    [
+        ("langchain", "agent", "from selfcorrect import SelfCorrection"),
+        ("langchain", "agent", "import selfcorrect.integrations.tool_node"),
+        (
+            "opentelemetry",
+            "otel",
+            "import selfcorrect.integrations.otel as otel; otel.instrumented()",
+        ),
+        ("psycopg", "postgres", "selfcorrect.ledger.PostgresLedger('postgresql://localhost/a')"),
+        (
+            "anywidget",
+            "jupyter",
+            (
+                "import IPython.display\n"
+                "IPython.display.display = lambda copy: print(copy.data, file=sys.stderr)\n"
+                "from selfcorrect.notebook import Stepper\n"
+                "graph = selfcorrect.build_graph([])\n"
+                "Stepper(graph, {})._ipython_display_()\n"
+                "sys.exit(1)"
+            ),
+        ),
+    ],
+)
+def test_a_missing_library_is_reported_with_the_command_that_installs_it(library, extra, use):
+    start = f"import sys; sys.modules[{library!r}] = None\n"
+    program = f"{start}import selfcorrect, selfcorrect.ledger\n{use}"
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    assert f"pip install 'selfcorrect[{extra}]'" in ended.stderr.replace("&#x27;", "'")

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 from kit import table
 
-from selfcorrect import GraphSetupError, ToolErrorPolicy, policies
+from selfcorrect import GraphSetupError, StrategyMap, ToolErrorPolicy, policies
 from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
 from selfcorrect.policies import (
     AutoCorrect,
@@ -22,6 +22,7 @@ from selfcorrect.policies import (
     Raise,
     RetryWithFeedback,
 )
+from selfcorrect.testing import play
 
 SUGGESTIONS = table("suggestions.txt", "names")
 
@@ -239,3 +240,14 @@ def test_the_public_names_of_the_policies():
     assert not [
         each for each in json.loads(done.stdout) if each.startswith("selfcorrect.policies.")
     ]
+
+
+@pytest.mark.parametrize("sensitive", ["*_cents", "Total-Cents", "other"])
+def test_a_sensitive_argument_is_named_by_a_glob_or_in_any_spelling(sensitive):
+    def pay(total_cents: int) -> str:
+        """Pay."""
+        return f"paid {total_cents}"
+
+    rules = StrategyMap([], extends="default", policy={"sensitive": [sensitive]})
+    out = play([pay], {"call": {"name": "pay", "args": {"total_cents": "five"}}}, strategies=rules)
+    assert out.get("result") == ("paid 5" if sensitive == "other" else None)

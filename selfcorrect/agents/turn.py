@@ -55,7 +55,12 @@ def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
     if _OPENERS.search(text) is None:
         return False
     squeezed = _APART.sub("", _fold(text))
-    return any(letters(name).casefold() in squeezed for name in names)
+    marks = _MARKS if "<" in text or "[TOOL" in text else ()
+    return any(letters(name).casefold() in squeezed for name in (*names, *marks))
+
+
+_MARKS = ("tool", "function", "invoke", "call")
+"""Words of the tags around calls; one of them says so where no tool is named."""
 
 
 def read_text_calls(
@@ -75,15 +80,17 @@ def read_text_calls(
     choice = turn.response_metadata.get(TOOL_CHOICE)
     if is_forbidden({"finish_reason": reason, TOOL_CHOICE: choice}):
         return ""
+    from selfcorrect.reading.attempt import near_tool
     from selfcorrect.reading.choose import Chosen, NoCall, may_read
 
     chosen = context.read(turn.text, reason)
     if isinstance(chosen, NoCall):
         return ""
     if not isinstance(chosen, Chosen):
-        return chosen.name if context.offers(chosen.name) else ""
+        is_known = context.offers(chosen.name) or not chosen.name
+        return (chosen.name or _NAMELESS) if is_known else ""
     names = [call.name for call in chosen.calls]
-    if not all(map(context.offers, names)):
+    if not all(near_tool(name, context.offers) for name in names):
         return ""
     acts = context.may_act(chosen.calls)
     if acts and _is_account(chosen, messages, context):
@@ -92,7 +99,10 @@ def read_text_calls(
         return names[0]
     if may_call and may_read(chosen, context.map.reading.text, acts=acts):
         return _with_text_calls(turn, chosen)
-    return names[0] if chosen.edge else ""
+    return names[0] if chosen.is_meant else ""
+
+
+_NAMELESS = "a tool"
 
 
 def stop_reason(turn: AIMessage) -> str | None:

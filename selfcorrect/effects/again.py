@@ -169,7 +169,9 @@ def may_run(
         is_reworded = is_reworded or in_doubt(record)
         # What is being made side by side counts like what was made before.
         equal += [record] if is_equal and record.status in (Outcome.DONE, BEGUN) else []
-    if len(equal) >= (1 if effect == "destructive" else request.equal):
+    # Who has settled a doubt as done answers for that one: the next equal call may be its retry.
+    is_settled = any(each.by and each.status == Outcome.DONE for each in equal)
+    if len(equal) >= (1 if is_settled or effect == "destructive" else request.equal):
         return Hold(equal)
     return Reworded() if is_reworded and not is_held else Run()
 

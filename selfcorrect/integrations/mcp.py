@@ -11,6 +11,7 @@ from typing import Any
 
 from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import NotDone, ToolDefinitionError
+from selfcorrect.lazy import name_extra
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec, is_usable
@@ -129,7 +130,8 @@ def _caller(session: Any, name: str) -> Callable[..., Any]:
 
 def _mcp_types() -> Any:
     """Return the SDK's types; who holds a session has the SDK."""
-    return import_module("mcp.types")
+    with name_extra():
+        return import_module("mcp.types")
 
 
 def _value_of(result: JsonObject) -> JSON:

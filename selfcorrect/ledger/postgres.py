@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import LedgerError
+from selfcorrect.lazy import name_extra
 from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
 
 T = TypeVar("T")
@@ -89,7 +90,8 @@ class PostgresLedger(SqlLedger):
 
     def _transact(self, work: Callable[[Any], T], wait: float = _LONGEST) -> T:
         """Do work in a transaction; where the connection breaks, do it again for a while."""
-        import psycopg
+        with name_extra():
+            import psycopg
 
         until = time.monotonic() + wait
         while True:

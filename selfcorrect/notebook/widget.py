@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from contextvars import copy_context
+from html import escape
 from importlib import import_module
 from importlib.resources import files
 from threading import Lock, Thread
@@ -16,6 +17,7 @@ from selfcorrect.drawing.svg import draw
 from selfcorrect.drawing.text import error_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError
+from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.text import release, text_of
@@ -32,17 +34,18 @@ COMMANDS = ("step", "run", "pause", "back", "restart", "goto", "break_at", "clea
 def display_cell(stepper: "Stepper") -> None:
     """Display a live cell, and below it a copy for whoever opens the notebook without a kernel.
 
-    The copy hides where the cell lives. Without anywidget it is all that is shown.
+    The copy hides where the cell lives. Without anywidget it is all that is shown, and says so.
     """
     screen: Any = import_module("IPython.display")
     name, view = f"selfcorrect-copy-{uuid4().hex[:8]}", stepper.view()
 
-    def copy(view: View) -> Any:
-        return screen.HTML(f'<div class="{name}">{still(view)}</div>')
+    def copy(view: View, note: str = "") -> Any:
+        return screen.HTML(f'<div class="{name}">{still(view)}{note}</div>')
 
-    widget = _widget(copy=name, svg=draw(view["picture"]), view=_told(stepper, view))
-    if widget is None:
-        screen.display(copy(view))
+    try:
+        widget = _widget(copy=name, svg=draw(view["picture"]), view=_told(stepper, view))
+    except ModuleNotFoundError as error:
+        screen.display(copy(view, f"<p>This is a still copy: {escape(str(error))}</p>"))
         return
     screen.display(widget)
     handle = screen.display(copy(view), display_id=True)
@@ -75,11 +78,9 @@ def display_cell(stepper: "Stepper") -> None:
 
 
 def _widget(**values: Any) -> Any:
-    try:
+    with name_extra():
         import anywidget
         import traitlets
-    except ModuleNotFoundError:
-        return None
 
     class StepperWidget(anywidget.AnyWidget):
         """What the module in the page reads."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
+from fnmatch import fnmatchcase
+from itertools import product
 from typing import Any, TypeAlias
 
 from selfcorrect.effects.effect import acts
@@ -72,7 +74,8 @@ class SafetyPolicy:
         for path in filter(None, (change.path, change.moved_from)):
             keys = keys_of(path)
             # By words: a value must not lose its protection under another spelling of its name.
-            if any(same_words(key, name) for key in keys for name in self.sensitive):
+            pairs = list(product(keys, self.sensitive))
+            if any(same_words(key, name) or fnmatchcase(key, name) for key, name in pairs):
                 return True
             if tool and tool.slot.at(keys).view.get("x-sensitive"):
                 return True

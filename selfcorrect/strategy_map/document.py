@@ -110,9 +110,11 @@ class MapPolicy(_Table):
     """What a deployment allows; None where it does not say.
 
     Attributes:
-        allow: Classes of changes that run unasked.
+        allow: Classes of changes that run unasked; left out, `exact`, `inferred` and `memory`, and
+            `model` where the graph has a model.
         terminal: Kinds of errors that end a run at once.
-        sensitive: Names or globs of arguments that only a person may change.
+        sensitive: Names or globs of arguments, in any spelling: only a person may change
+            their value.
     """
 
     allow: Many[Safety] | None = None
@@ -121,7 +123,12 @@ class MapPolicy(_Table):
 
 
 class ToolEffect(_Table):
-    """What calling a tool does to the world; an atomic tool did nothing when it refuses."""
+    """What calling a tool does to the world.
+
+    Attributes:
+        effect: What one call more than meant would change.
+        atomic: The tool takes one step: when it refuses, it has done nothing.
+    """
 
     effect: Effect
     atomic: bool = False

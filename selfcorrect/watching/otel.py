@@ -10,6 +10,7 @@ from typing import Any
 from selfcorrect.context import RunContext
 from selfcorrect.effects.failure import is_interrupt
 from selfcorrect.effects.outcome import Outcome
+from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict
 from selfcorrect.protocols import Node
 from selfcorrect.routing import END, ROUTES
@@ -29,13 +30,10 @@ def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> Jso
         meter_provider: Makes the counters; left out, OpenTelemetry's global one.
 
     Raises:
-        ImportError: If OpenTelemetry is not installed.
+        ModuleNotFoundError: If OpenTelemetry is not installed.
     """
-    try:
+    with name_extra():
         from opentelemetry import metrics, trace
-    except ImportError as error:
-        command = "pip install 'selfcorrect[otel]'"
-        raise ImportError(f"OpenTelemetry is not installed; install it with {command}") from error
     tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
     runs = _Runs(tracer, metrics.get_meter(_NAME, meter_provider=meter_provider))
     return {slot: runs.trace(name, load_node(name)) for slot, name in SLOTS.items()}
