@@ -513,6 +513,16 @@ def test_a_text_that_is_no_call_ends_the_run(name, before, text):
     assert len(ran) == len(before)
 
 
+@pytest.mark.parametrize("text", ['{"q": 7}', '```json\n{"q": 7}\n```'])
+def test_arguments_alone_behind_a_failed_call_do_not_end_the_run(text):
+    pay, ran = payer()
+    model = ScriptedModel([tool_call("pay", q="many"), text, tool_call("pay", q=7), "done"])
+    assert play(make(model, [pay]))[-1].text == "done"
+    assert ran == [7]
+    model = ScriptedModel([tool_call("pay", q=7), text, "never"])
+    assert play(make(model, [payer()[0]]))[-1].text == text
+
+
 class Choose(AgentMiddleware):
     """Asks every turn with one tool choice."""
 

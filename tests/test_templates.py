@@ -2,8 +2,10 @@
 
 import pytest
 from kit import table
+from langchain.agents import create_agent
 
-from selfcorrect import Mender, ToolSpec
+from selfcorrect import Mender, SelfCorrection, ToolSpec
+from selfcorrect.testing import ScriptedModel
 
 ARGS = {"query": "the tides", "limit": 3}
 TEMPLATES = {name: parts for name, *parts in table("templates.txt", "templates")}
@@ -63,3 +65,36 @@ def test_a_quotation_is_never_made(text):
     for opening, call, closing in TEMPLATES.values():
         made, _ = read(text.format(f"{opening}{call}{closing}".strip()), "mutating")
         assert made == []
+
+
+def ask(text):
+    """Return what an agent's tool was called with, and how often its model was asked."""
+    made = []
+
+    def find_rows(query: str, limit: int = 5) -> str:
+        """Find rows."""
+        made.append({"query": query, "limit": limit})
+        return "two rows"
+
+    find_rows.metadata = {"effect": "read_only"}
+    model = ScriptedModel([text, "Two rows."])
+    create_agent(model, [find_rows], middleware=[SelfCorrection()]).invoke({"messages": "Tides?"})
+    return made, len(model.prompts)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_agent_ends_in_silence(name):
+    for what, text in damage(*TEMPLATES[name]):
+        made, asked = ask(text)
+        assert all(args == ARGS for args in made)
+        assert asked == 2 or "words" in what, what
+
+
+@pytest.mark.parametrize("text", table("templates.txt", "attempts"))
+def test_an_attempt_that_cannot_be_read_is_told(text):
+    assert ask(text) == ([], 2)
+
+
+@pytest.mark.parametrize("text", table("templates.txt", "answers"))
+def test_an_answer_ends_the_run(text):
+    assert ask(text) == ([], 1)

@@ -39,6 +39,7 @@ from selfcorrect.agents.turn import (
     Start,
     Starts,
     Turn,
+    bare_arguments_of,
     beside_calls,
     may_hold_call,
     read_text_calls,
@@ -153,7 +154,11 @@ def _read(
     turn = next(each for each in response.result if isinstance(each, AIMessage))
     readable, starts = with_readable_calls(turn)
     is_answered = response.structured_response is not None
-    if readable.tool_calls or is_answered or not may_hold_call(turn, run.names):
+    if readable.tool_calls or is_answered:
+        return readable, starts, ""
+    if name := bare_arguments_of(turn, messages, context):
+        return turn, {}, name
+    if not may_hold_call(turn, run.names):
         return readable, starts, ""
     found = read_text_calls(turn, context, messages, may_call=not run.structured)
     return (turn, {}, found) if isinstance(found, str) else (*found, "")

@@ -18,6 +18,7 @@ from selfcorrect.model import JSON, Call, JsonDict
 from selfcorrect.names import letters, words
 from selfcorrect.nodes.plan import is_forbidden
 from selfcorrect.protocols import tools_named
+from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.text_call import TextCall
 
 if TYPE_CHECKING:
@@ -103,6 +104,17 @@ def read_text_calls(
 
 
 _NAMELESS = "a tool"
+
+
+def bare_arguments_of(turn: AIMessage, messages: Thread, context: RunContext) -> str:
+    """Return the tool whose last call has failed, where a text is arguments for it; or nothing."""
+    last = messages[-1]
+    if not isinstance(last, ToolMessage) or last.status != "error" or "{" not in turn.text:
+        return ""
+    tool = context.tools.get(last.name or "")
+    value = strict_json(turn.text.strip("` \n").removeprefix("json"))
+    is_bare = isinstance(value, dict) and len(value) > 0
+    return tool.name if tool and is_bare and value.keys() <= tool.slot.properties.keys() else ""
 
 
 def stop_reason(turn: AIMessage) -> str | None:
