@@ -21,6 +21,7 @@ _HOMES = {
     "model": "ABSENT Ask Call Category Change Changed Diagnosis ErrorKind Escalate Fix GiveUp"
     " Repair Result Retry Safety Severity Terminal Wait",
     "models.prompts": "Prompts",
+    "pointer": "look",
     "policies.run": "ToolErrorPolicy",
     "protocols": "RepairContext",
     "repairs.ask_model": "AskModel",

@@ -54,6 +54,7 @@ from selfcorrect.model import (
     Wait as Wait,
 )
 from selfcorrect.models.prompts import Prompts as Prompts
+from selfcorrect.pointer import look as look
 from selfcorrect.policies.run import ToolErrorPolicy as ToolErrorPolicy
 from selfcorrect.protocols import RepairContext as RepairContext
 from selfcorrect.repairs.ask_model import AskModel as AskModel

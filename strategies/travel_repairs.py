@@ -6,9 +6,18 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
-from selfcorrect.model import Ask, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.pointer import look
-from selfcorrect.protocols import RepairContext
+from selfcorrect import (
+    Ask,
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    Repair,
+    RepairContext,
+    Safety,
+    look,
+)
 
 CODE: Final = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
 DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
