@@ -10,6 +10,7 @@ from langgraph.types import Command
 
 from selfcorrect.agents.calls import LangChainForm, calls_of
 from selfcorrect.agents.ending import SOURCE, Thread, is_word_of_user
+from selfcorrect.agents.forms import BLANK
 from selfcorrect.agents.history import make_valid, pair_units
 from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import reported_error
@@ -178,7 +179,10 @@ def last_request(messages: Thread) -> str | None:
 
 def is_blank(message: AIMessage) -> bool:
     """Say whether a turn holds neither text nor a call, nor anything else for the user."""
-    if message.tool_calls or message.invalid_tool_calls or message.text.strip():
+    said = message.text.strip(" \n\t.…-_")
+    # A model repeats what stood for its blank turns.
+    is_said = said and message.text.strip() not in (PLACEHOLDER, BLANK)
+    if message.tool_calls or message.invalid_tool_calls or is_said:
         return False
     blocks = message.content if isinstance(message.content, list) else []
     return all(isinstance(each, str) or each.get("type") in _SILENT_BLOCKS for each in blocks)

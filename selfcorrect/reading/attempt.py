@@ -42,7 +42,7 @@ _NO_PROSE = (
 _PROSE = re.compile(r"(?<![^\W_])[^\W\d_]++(?:[ ,'’\-]++[^\W\d_]++){3}|[぀-鿿가-힣]{6}")
 """Four words in a row, or as much in a script that has no blanks between them."""
 _NAMED = re.compile(
-    rf"(?P<name>{NAME})[\"']?"
+    rf"(?<![\w.\-])(?P<name>{NAME})[\"']?"
     r"\s*(?:```\w*\s*)?(?:[({\[<]|:\s*[{\[]|,\s*[\"']?\w+[\"']?\s*[:=]\s*[\"']?[{\[])"
 )
 _LOST_SIGNS = re.compile(r"\Afunctions?|\d+\Z")
