@@ -5,8 +5,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
 
@@ -19,8 +17,6 @@ from selfcorrect.model import JsonDict
 def answer_lines(options: argparse.Namespace, answer: Callable[[str], JsonDict]) -> int:
     """Write the answer to each line that is read, in order; return how many are unusable.
 
-    On a terminal that does not show the answers, a bar shows how far it is.
-
     Args:
         options: What the command was given: `jsonl` and `out`.
         answer: Takes a line.
@@ -31,13 +27,13 @@ def answer_lines(options: argparse.Namespace, answer: Callable[[str], JsonDict])
         def take(line: str) -> None:
             print(json.dumps(answer(line)), file=out, flush=out is sys.stdout)
 
-        return take_lines(options.jsonl, take, is_watched=not out.isatty())
+        return take_lines(options.jsonl, take)
 
 
-def take_lines(name: str, take: Callable[[str], None], *, is_watched: bool = False) -> int:
+def take_lines(name: str, take: Callable[[str], None]) -> int:
     """Take each line of a file; name those that are unusable, and return how many they are."""
     failed = 0
-    for line, place in read_lines(name, is_watched=is_watched):
+    for line, place in read_lines(name):
         try:
             take(line)
         except UNUSABLE as error:
@@ -46,12 +42,8 @@ def take_lines(name: str, take: Callable[[str], None], *, is_watched: bool = Fal
     return failed
 
 
-def read_lines(name: str, *, is_watched: bool = False) -> Iterator[tuple[str, str]]:
+def read_lines(name: str) -> Iterator[tuple[str, str]]:
     """Yield each line that is not blank, and the place where it stands.
-
-    Args:
-        name: The file.
-        is_watched: Whether a terminal shows how much of it is read, if rich is installed.
 
     Raises:
         InputError: If the file is no text.
@@ -59,9 +51,7 @@ def read_lines(name: str, *, is_watched: bool = False) -> Iterator[tuple[str, st
     shown = "stdin" if name == "-" else name
     with ExitStack() as files:
         try:
-            is_shown = is_watched and name != "-" and sys.stderr.isatty() and find_spec("rich")
-            file = files.enter_context(_bar(name)) if is_shown else _open(name, "r", files)
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(_open(name, "r", files), 1):
                 if line.strip():
                     yield line, f"{shown}:{number}"
         except UnicodeDecodeError:
@@ -73,19 +63,6 @@ UNUSABLE = (
     SelfCorrectError,
 )
 """What reading a line of a file may raise, whatever stands in it."""
-
-
-def _bar(name: str) -> IO[str]:
-    opened: IO[str] = import_module("rich.progress").open(
-        name,
-        "r",
-        encoding="utf-8",
-        errors="surrogatepass",
-        description="",
-        transient=True,
-        console=import_module("rich.console").Console(stderr=True),
-    )
-    return opened
 
 
 def _open(name: str, mode: str, files: ExitStack) -> IO[str]:

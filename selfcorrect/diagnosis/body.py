@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, frozen
 
 _DEPTH = 8
@@ -192,34 +193,6 @@ def _plain(key: object) -> str:
     return re.sub(r"[^a-z]", "", str(key).lower())
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-_STATUSES = _words("status statuscode httpstatus httpstatuscode code")
-_SENTENCES = _words(
-    "message msg detail errormessage errordescription description error reason title errmsg"
-    " faultstring summary errors details"
-)
-"""Names of fields that hold a sentence, the best first."""
-_CODES = _words("code errorcode keyword type reason error title name rule status")
-_PLACES = _words(
-    "loc instancepath datapath path pointer field param parameter propertypath property argument"
-    " attribute location key keys"
-)
-_KEYS = _words("missingproperty additionalproperty unevaluatedproperty propertyname")
-"""Names of fields, inside the `params` of a validator, that extend the place."""
-_WRAPPERS = frozenset(
-    _words(
-        "data body extensions issues violations response fault inner cause result content upstream"
-        " text json query invalidparams"
-    )
-)
-"""Names of fields that wrap faults, and are no place themselves."""
-_ECHOES = frozenset(
-    _words(
-        "input value ctx url schema instance stack trace requestid help timestamp received expected"
-        " params hint schemapath headers id link links locations"
-    )
-)
-"""Names of fields that say nothing of the fault."""
+_FIELDS = load_table("diagnosis/words.toml")["fields"]
+# In the order of the file.
+_STATUSES, _SENTENCES, _CODES, _PLACES, _KEYS, _WRAPPERS, _ECHOES = map(str.split, _FIELDS.values())

@@ -32,7 +32,8 @@ def normalize(schema: JsonObject) -> "tuple[JsonDict, Root]":
         ValueError: If a reference points to nothing, to itself or to another document, or the
             schema is too deep or too large.
     """
-    normal = _Normal(schema, _names_in(schema))
+    homes = {each["$id"]: each for each in parts_of(schema) if isinstance(each.get("$id"), str)}
+    normal = _Normal(schema, {**homes, "": schema})
     made = normal.whole()
     return made, Root(normal.definitions, max(normal.weights.values(), default=1))
 
@@ -73,7 +74,7 @@ class _Normal:
 
     Attributes:
         root: The schema as it came.
-        names: Its parts that have an `$id` or anchor.
+        homes: Its parts by their `$id`, and itself.
         definitions: What its references point to, written anew.
         todo: Definitions that have a name and are not written yet.
         titles: Their names, by target and mode.
@@ -82,7 +83,7 @@ class _Normal:
     """
 
     root: JsonObject
-    names: JsonObject
+    homes: JsonObject
     definitions: JsonDict = field(default_factory=dict)
     todo: list[tuple[str, Any, _Mode]] = field(default_factory=list)
     titles: dict[tuple[int, ...], str] = field(default_factory=dict)
@@ -191,12 +192,11 @@ class _Normal:
     def target(self, reference: Any) -> Any:
         """Return what a reference points to."""
         base, _, rest = str(reference).partition("#")
-        if base and base not in self.names:
+        if base not in self.homes:
             raise ValueError(f"a reference to another document is not fetched: {base:.100}")
-        home = self.names[base] if base else self.root
-        found = self.names.get(f"#{rest}") if rest and rest[:1] != "/" else home
-        if rest[:1] == "/":
-            found = find(home, keys_of(unquote(f"#{rest}"), "#"))
+        # A place that has only a name, an `$anchor`, is not looked for.
+        is_path = rest[:1] in ("", "/")
+        found = find(self.homes[base], keys_of(unquote(f"#{rest}"), "#")) if is_path else None
         if isinstance(found, Mapping | bool):
             return found
         raise ValueError(f"a reference points to nothing: {str(reference)[:100]}")
@@ -206,12 +206,10 @@ class _Normal:
         for word, value in schema.items():
             if word in _REFERENCES:
                 yield word, self.target(value)
-            elif word in ("if", "then", "else", "not"):
-                yield word, value
-            elif word in _UNIONS and isinstance(value, list):
-                yield from ((word, each) for each in value)
-            elif word in ("dependentSchemas", "dependencies") and isinstance(value, Mapping):
-                yield from ((word, each) for each in value.values())
+            elif word in _BESIDE:
+                by_name = word in _BY_NAME and isinstance(value, Mapping)
+                held = value.values() if by_name else value if isinstance(value, list) else [value]
+                yield from ((word, each) for each in held)
 
     def parts(self, schema: Any) -> Iterator[JsonObject]:
         """Yield a schema and what says more of the same place, as far as it names keys or items."""
@@ -242,6 +240,7 @@ _UNIONS = ("allOf", "anyOf", "oneOf")
 _BY_NAME = ("properties", "patternProperties", "dependentSchemas", "dependencies")
 """Keywords that hold a schema for each name."""
 _CONDITIONAL = ("then", "else", "dependentSchemas", "dependencies")
+_BESIDE = (*_UNIONS, *_CONDITIONAL, "if", "not")
 _PLACES = (
     *("properties", "patternProperties", "prefixItems", "items"),
     *("additionalItems", "unevaluatedItems", "additionalProperties", "unevaluatedProperties"),
@@ -294,13 +293,3 @@ def _update(made: JsonDict, schema: JsonObject) -> JsonDict:
         if isinstance(made.get(word), bool) and made.pop(word) and bound in made:
             made[word] = made.pop(bound)
     return made
-
-
-def _names_in(schema: JsonObject) -> JsonDict:
-    """Return the parts of a schema that have a name of their own, by that name."""
-    found: JsonDict = {}
-    for each in parts_of(schema):
-        for word, mark in (("$id", ""), ("$anchor", "#"), ("$dynamicAnchor", "#")):
-            if isinstance(name := each.get(word), str):
-                found.setdefault(f"{mark}{name}", each)
-    return found

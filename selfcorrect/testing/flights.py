@@ -27,6 +27,8 @@ FARES = {"economy": 1, "business": 3, "first": 6}
 """How many times the price of a route a seat costs."""
 _FLOWN = _sql("flown.sql")
 """Flights of a route up to a week from a day, with the price in euros, the nearest first."""
+_MEANT = _sql("meant.sql")
+"""The place of a code, and the airports that a text names, by their code or their city."""
 
 
 class MissingItem(NotDone, LookupError):
@@ -80,7 +82,7 @@ class World:
         self.close = weakref.finalize(self, self._database.close)
         self._database.row_factory = sqlite3.Row
         self._database.create_function("crc32", 1, lambda text: crc32(text.encode()))
-        self._database.execute("PRAGMA foreign_keys = ON")
+        self._database.create_function("casefold", 1, str.casefold)
         self._database.executescript(_sql("flights.sql"))
 
     def search(self, origin: str, destination: str, departure_date: str) -> list[JsonDict]:
@@ -176,15 +178,10 @@ class World:
 
     def _check_place(self, code: str, name: str) -> None:
         """Refuse what is no code of an airport or city, with the codes that may be meant."""
-        rows = self._database.execute("SELECT code, airport, city FROM places").fetchall()
-        if any(known == code for known, _, _ in rows):
-            return
         meant = str(code)[:40].partition(",")[0].strip().casefold()
-        codes = [
-            airport
-            for known, airport, city in rows
-            if known == airport and meant in (airport.casefold(), city.casefold())
-        ]
+        codes = [known for (known,) in self._database.execute(_MEANT, [str(code), meant])]
+        if code in codes:
+            return
         hint = f"; did you mean {', '.join(codes)}?" if codes else ""
         raise MissingItem(f"unknown airport code {str(code)!r:.42} for {name}{hint}")
 

@@ -1,3 +1,4 @@
+PRAGMA foreign_keys = ON;
 CREATE TABLE IF NOT EXISTS airports (
     iata TEXT PRIMARY KEY CHECK (length(iata) = 3),
     city TEXT NOT NULL
