@@ -69,15 +69,21 @@ def _listening(kind: type[BaseTool]) -> type[BaseTool]:
     # LangChain looks at the signature: some tools take its config.
     @wraps(inner)
     def run(self: Any, *args: Any, **options: Any) -> Any:
-        with _watch_errors():
+        try:
             value = inner(self, *args, **options)
+        except BaseException as error:
+            LISTENER.get().note_error(error)
+            raise
         LISTENER.get().note_value(value)
         return value
 
     @wraps(ainner)
     async def arun(self: Any, *args: Any, **options: Any) -> Any:
-        with _watch_errors():
+        try:
             value = await ainner(self, *args, **options)
+        except BaseException as error:
+            LISTENER.get().note_error(error)
+            raise
         LISTENER.get().note_value(value)
         return value
 
@@ -95,16 +101,6 @@ def _listening(kind: type[BaseTool]) -> type[BaseTool]:
     body |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
     made: type[BaseTool] = metaclass(kind.__name__, (kind,), body)
     return made
-
-
-@contextmanager
-def _watch_errors() -> Iterator[None]:
-    """Tell the listener what the code inside raises."""
-    try:
-        yield
-    except BaseException as error:
-        LISTENER.get().note_error(error)
-        raise
 
 
 Handler: TypeAlias = Callable[[ToolCallRequest], Any]
