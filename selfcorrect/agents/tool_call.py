@@ -142,7 +142,7 @@ def _with_model(options: JsonObject) -> JsonObject:
 
 def _answer() -> JSON:
     run = LISTENER.get()
-    return run.dump_answer() if isinstance(run, ToolRun) else None
+    return run.dump_answer() if run else None
 
 
 def _ask(question: JsonObject) -> Any:

@@ -1,34 +1,29 @@
 """`SelfCorrectingToolNode`: the tool node of graphs that are built by hand with LangGraph."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
-from typing import Any, Literal, Unpack, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Unpack
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphInterrupt
 from langgraph.func import entrypoint, task
 from langgraph.prebuilt import ToolNode
-from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.prebuilt.tool_node import ToolCallRequest, ToolRuntime
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 
 from selfcorrect.agents.calls import each_once
 from selfcorrect.agents.ending import Thread
 from selfcorrect.agents.model_call import read_pieces
 from selfcorrect.agents.thread import answer_to, find_answers, last_turn, open_calls
 from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
-from selfcorrect.agents.tool_run import Handler
 from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
 from selfcorrect.context import run_sync
 from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.setup import Options
 
 _Kind = Literal["list", "dict", "tool_calls"]
-_WITH_CONTEXT = "tool_call_with_context"
-"""LangGraph's type of an input that is one call and its state."""
 _RUNTIME = "__pregel_runtime"
 """LangGraph's key for where a tool finds the store, the context and the stream."""
 
@@ -82,8 +77,6 @@ class SelfCorrectingToolNode(ToolNode):
             # The loop decides about errors; what it lets through is meant to be raised.
             handle_tool_errors=False,
             messages_key=messages_key,
-            wrap_tool_call=self._walk,
-            awrap_tool_call=self._awalk,
         )
         # Nothing stands between the model's call and this node: what is repaired runs.
         self._loops = HostedLoops(options, shows=False)
@@ -118,66 +111,70 @@ class SelfCorrectingToolNode(ToolNode):
         found: Any = await run_all.ainvoke({}, config)
         return self._join(turn, found)
 
-    def _parse_input(self, input: Any) -> tuple[list[ToolCall], _Kind]:  # noqa: A002
-        calls, kind = super()._parse_input(input)
-        # One call of ours is checked by the form that the whole input had.
-        return calls, input.get("kind", kind) if isinstance(input, dict) else kind
-
     def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
-        calls, kind = super()._parse_input(given)
+        calls, kind = self._parse_input(given)
         state = self._extract_state(given, config)
         messages = _messages_in(state, self._messages_key)
         known: JsonDict = {"messages": messages}
+        open_calls: list[ToolCall] = []
         renewed: list[AnyMessage] = []
         turn, behind = last_turn(messages)
         if turn is not None:
             # What the model streamed is not seen here, but where a limit has cut it.
             once = each_once(read_pieces(turn, ()))
             readable, starts = with_readable_calls(once)
+            answers = find_answers(once, behind)
+            open_calls = [call for at, call in enumerate(readable.tool_calls) if at not in answers]
+            new = _renew_answers(answers, readable)
             before = messages[: len(messages) - len(behind) - 1]
-            answers = _renew_answers(once, readable, behind)
-            thread = [*before, readable, *(answers.get(id(each), each) for each in behind)]
             known = {
-                "messages": thread,
+                "messages": [*before, readable, *(new.get(id(each), each) for each in behind)],
                 TURN: Turn(message=readable.id, starts=starts, words={}),
             }
             # Without an id a message would be added, not replaced.
             if readable is not turn and turn.id:
-                renewed = [readable, *(each for each in answers.values() if each.id)]
+                renewed = [readable, *(each for each in new.values() if each.id)]
         if kind == "tool_calls":
             renewed = []
-            own = [each for each in calls if answer_to(each["id"], messages) is None]
-        else:
-            own = open_calls(known["messages"])
-        return _NodeTurn(own, kind, state, runtime, known, renewed)
+            open_calls = [each for each in calls if answer_to(each["id"], messages) is None]
+        return _NodeTurn(open_calls, kind, state, runtime, known, renewed)
 
     def _join(self, turn: "_NodeTurn", found: Sequence[Any]) -> Any:
         """Return what the calls came to, in the form of the input."""
-        outputs = [part for each in found for part in self._parts(each)]
-        return self._combine_tool_outputs(cast("Any", [*turn.renewed, *outputs]), turn.kind)
-
-    def _parts(self, output: Any) -> Iterator[ToolMessage | Command[Any]]:
-        for part in output if isinstance(output, list) else [output]:
-            if isinstance(part, dict):
-                yield from part[self._messages_key]
-            elif isinstance(part, list):
-                yield from part
-            else:
-                yield part
+        outputs: list[Any] = [*turn.renewed, *found]
+        return self._combine_tool_outputs(outputs, turn.kind)
 
     def _call(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
-        _KNOWN.set(turn.known)
-        return super()._func(turn.one(call), turn.hosted(config), turn.runtime)
+        return run_sync(self._walk(call, turn, config, is_async=False))
 
     async def _acall(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
-        _KNOWN.set(turn.known)
-        return await super()._afunc(turn.one(call), turn.hosted(config), turn.runtime)
+        return await self._walk(call, turn, config, is_async=True)
 
-    def _walk(self, request: ToolCallRequest, handler: Handler) -> Any:
-        return run_sync(run_call(request, handler, self._loops, _KNOWN.get(), is_async=False))
+    async def _walk(
+        self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig, *, is_async: bool
+    ) -> Any:
+        """Run one call, with the request that LangGraph hands to those who wrap it."""
+        runtime = turn.runtime
+        # What a tool streams would else stay in the graph of the tasks.
+        configurable = {**(config.get("configurable") or {}), _RUNTIME: runtime}
+        own = ToolRuntime(
+            state=turn.state,
+            tool_call_id=call["id"],
+            config={**config, "configurable": configurable},
+            context=runtime.context,
+            store=runtime.store,
+            stream_writer=runtime.stream_writer,
+            tools=list(self.tools_by_name.values()),
+            execution_info=runtime.execution_info,
+            server_info=runtime.server_info,
+        )
+        request = ToolCallRequest(call, self.tools_by_name.get(call["name"]), turn.state, own)
+        execute = self._execute_tool_async if is_async else self._execute_tool_sync
 
-    async def _awalk(self, request: ToolCallRequest, handler: Handler) -> Any:
-        return await run_call(request, handler, self._loops, _KNOWN.get(), is_async=True)
+        def handle(request: ToolCallRequest) -> Any:
+            return execute(request, turn.kind, own.config)
+
+        return await run_call(request, handle, self._loops, turn.known, is_async=is_async)
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
@@ -211,22 +208,6 @@ class _NodeTurn:
     known: JsonObject
     renewed: Thread
 
-    def one(self, call: ToolCall) -> JsonDict:
-        """Return the input of one call."""
-        return {"__type": _WITH_CONTEXT, "tool_call": call, "state": self.state, "kind": self.kind}
-
-    def hosted(self, config: RunnableConfig) -> RunnableConfig:
-        """Return the config of a task with the runtime of the node.
-
-        What a tool streams would else stay in the graph of the tasks.
-        """
-        configurable = {**(config.get("configurable") or {}), _RUNTIME: self.runtime}
-        return {**config, "configurable": configurable}
-
-
-_KNOWN: ContextVar[JsonObject] = ContextVar("selfcorrect_known")
-"""What is known around the call of a task."""
-
 
 def _results_of(tasks: Sequence[Any]) -> list[Any]:
     """Return what the calls of a turn came to; each is a task, and has ended before one raises.
@@ -242,9 +223,8 @@ def _results_of(tasks: Sequence[Any]) -> list[Any]:
     return [each.result() for each in tasks]
 
 
-def _renew_answers(turn: AIMessage, readable: AIMessage, behind: Thread) -> dict[int, Any]:
+def _renew_answers(answers: Mapping[int, Any], readable: AIMessage) -> dict[int, Any]:
     """Return the answers whose calls have got another id, by the identity of the old message."""
-    answers = find_answers(turn, behind)
     ids = {at: readable.tool_calls[at]["id"] for at in answers}
     return {
         id(each): each.model_copy(update={"tool_call_id": ids[at]})

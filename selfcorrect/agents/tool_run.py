@@ -35,21 +35,8 @@ from selfcorrect.tools.run import plain
 from selfcorrect.tools.spec import ToolSpec
 
 
-class Listener:
-    """Takes note of what a tool is called with, and of what its code came to."""
-
-    def note_call(self, args: Any) -> None:
-        """Take note of the arguments with which LangChain calls the tool; may forbid the call."""
-
-    def note_value(self, value: Any) -> None:
-        """Take note of what the code returned."""
-
-    def note_error(self, error: BaseException) -> None:
-        """Take note of what the code raised."""
-
-
-LISTENER = ContextVar("selfcorrect_listener", default=Listener())  # noqa: B039
-"""Who listens to the call that is being made."""
+LISTENER: ContextVar["ToolRun | None"] = ContextVar("selfcorrect_listener", default=None)
+"""The call that is being made: it takes note of what its tool's code comes to."""
 
 
 def copy_tool(tool: BaseTool) -> BaseTool:
@@ -68,39 +55,47 @@ def _listening(kind: type[BaseTool]) -> type[BaseTool]:
 
     # LangChain looks at the signature: some tools take its config.
     @wraps(inner)
-    def run(self: Any, *args: Any, **options: Any) -> Any:
-        try:
-            value = inner(self, *args, **options)
-        except BaseException as error:
-            LISTENER.get().note_error(error)
-            raise
-        LISTENER.get().note_value(value)
-        return value
+    def run(*args: Any, **options: Any) -> Any:
+        with _noted() as values:
+            values.append(inner(*args, **options))
+        return values[0]
 
     @wraps(ainner)
-    async def arun(self: Any, *args: Any, **options: Any) -> Any:
-        try:
-            value = await ainner(self, *args, **options)
-        except BaseException as error:
-            LISTENER.get().note_error(error)
-            raise
-        LISTENER.get().note_value(value)
-        return value
+    async def arun(*args: Any, **options: Any) -> Any:
+        with _noted() as values:
+            values.append(await ainner(*args, **options))
+        return values[0]
 
-    metaclass: Any = type(kind)
-
-    def call(self: Any, tool_input: Any, *args: Any, **options: Any) -> Any:
-        LISTENER.get().note_call(tool_input)
-        return kind.run(self, tool_input, *args, **options)
-
-    async def acall(self: Any, tool_input: Any, *args: Any, **options: Any) -> Any:
-        LISTENER.get().note_call(tool_input)
-        return await kind.arun(self, tool_input, *args, **options)
-
-    body = {"run": call, "arun": acall, "_run": run, "_arun": arun}
+    body = {"_run": run, "_arun": arun, "run": _announced(kind.run), "arun": _announced(kind.arun)}
     body |= {"__module__": kind.__module__, "__doc__": kind.__doc__}
+    metaclass: Any = type(kind)
     made: type[BaseTool] = metaclass(kind.__name__, (kind,), body)
     return made
+
+
+@contextmanager
+def _noted() -> Iterator[list[Any]]:
+    """Have the present call take note of the value that is put into the list, or of the error."""
+    call, values = LISTENER.get(), list[Any]()
+    try:
+        yield values
+    except BaseException as error:
+        if call is not None:
+            call.errors.append(error)
+        raise
+    if call is not None:
+        call.note_value(values[0])
+
+
+def _announced(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a tool's method that tells the present call its arguments before it begins."""
+
+    def run(self: Any, tool_input: Any, *args: Any, **options: Any) -> Any:
+        if (call := LISTENER.get()) is not None:
+            call.note_call(tool_input)
+        return method(self, tool_input, *args, **options)
+
+    return run
 
 
 Handler: TypeAlias = Callable[[ToolCallRequest], Any]
@@ -108,7 +103,7 @@ Handler: TypeAlias = Callable[[ToolCallRequest], Any]
 
 
 @dataclass(eq=False, slots=True)
-class ToolRun(Listener):
+class ToolRun:
     """One call: what the loop is given, and what LangChain answered.
 
     Attributes:
@@ -251,7 +246,7 @@ class ToolRun(Listener):
             if change(execution, own):
                 self.made = {**self.made, "args": own}
         except NotDone as error:
-            self.note_error(error)
+            self.errors.append(error)
             raise
 
     def dump_answer(self) -> JSON:
@@ -267,10 +262,6 @@ class ToolRun(Listener):
         """Take note of what the tool's own code returned."""
         is_pair = getattr(self.request.tool, "response_format", "") == "content_and_artifact"
         self._returned = (value[0] if is_pair and isinstance(value, tuple) and value else value,)
-
-    def note_error(self, error: BaseException) -> None:
-        """Take note of what the tool's own code raised."""
-        self.errors.append(error)
 
 
 _SERIALIZER = JsonPlusSerializer()
