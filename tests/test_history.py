@@ -335,7 +335,10 @@ CORRUPT = {
     "lost": ([*HEALTHY[:3], HEALTHY[4]], ["the call has no answer"]),
     "orphan": ([("answer", "z", "look", "x"), *HEALTHY], ["it answers no open call"]),
     "twice": ([*HEALTHY[:4], HEALTHY[2]], ["it answers no open call"]),
-    "same id": ([*HEALTHY, *HEALTHY[1:]], ["another call has this id"] * 2),
+    "same id": (
+        [*HEALTHY, *HEALTHY[1:]],
+        ["it must have an id of its own, in the form that the API takes"] * 2,
+    ),
     "half": ([*HEALTHY, ("say", "\ud83d")], ["half a character, or a blank text, was replaced"]),
     "malformed": (
         [("calls", [("a", "look", '{"query": "a')]), HEALTHY[2]],

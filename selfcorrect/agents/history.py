@@ -278,9 +278,7 @@ def form_of(messages: Sequence[Any]) -> Form:
         for name in ("responses", "gemini", "anthropic"):
             if FORMS[name].holds(each):
                 return FORMS[name]
-    own = FORMS["mistral"]
-    ids = [call.id for unit in own.split(messages) for call in unit.calls]
-    return own if ids and all(fit(each, own.own_id) == each for each in ids) else CHAT
+    return CHAT
 
 
 def _own_call(form: Form, call: ThreadCall, own: str) -> ThreadCall:
@@ -325,13 +323,10 @@ def _changes(
         path = f"/{unit.at}"
         for old, new in zip(unit.calls, turns.get(at, ()), strict=True):
             if old.has_id and old.id != new.id:
-                is_fit = fit(old.id, form.own_id) == old.id
-                why = "another call has this id" if is_fit else "its form takes no such id"
-                why = why if old.id else "the call has no id"
+                why = "it must have an id of its own, in the form that the API takes"
                 yield Change(path, old.id, new.id, Safety.EXACT, why)
             if old.name != new.name:
-                why = "no tool can have this name"
-                yield Change(path, old.name, new.name, Safety.EXACT, why)
+                yield Change(path, old.name, new.name, Safety.EXACT, "the API takes no such name")
             if not form.is_written(old.args):
                 is_lost = object_of(old.args) is None
                 why = "the arguments are not an object" if is_lost else _MUST_BE_OBJECT

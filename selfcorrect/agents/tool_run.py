@@ -34,7 +34,6 @@ from selfcorrect.setup import Loop
 from selfcorrect.tools.run import plain
 from selfcorrect.tools.spec import ToolSpec
 
-
 LISTENER: ContextVar["ToolRun | None"] = ContextVar("selfcorrect_listener", default=None)
 """The call that is being made: it takes note of what its tool's code comes to."""
 

@@ -92,17 +92,7 @@ class _Reader:
                     # No form writes the id of such a call: it may be an argument.
                     raise CallTextError(key, "an id stands beside its arguments")
                 return (TextCall(key, inner, (), self.skipped, _text(call_id)),)
-            if isinstance(inner, dict) and (calls := self._free_calls(inner, call_id)):
-                return calls
         return self._call(rest, call_id)
-
-    def _free_calls(self, inner: JsonDict, call_id: JSON) -> tuple[TextCall, ...]:
-        """Return the calls of tools that only read, in an object under any key."""
-        try:
-            calls = self.read(inner, call_id)
-        except CallTextError:
-            return ()
-        return calls if all(self.keys.is_free(each.name) for each in calls) else ()
 
     def _call(self, rest: JsonDict, call_id: JSON) -> tuple[TextCall, ...]:
         named, held = self._parts(rest)
