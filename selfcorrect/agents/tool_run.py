@@ -34,7 +34,6 @@ from selfcorrect.setup import Loop
 from selfcorrect.tools.run import plain
 from selfcorrect.tools.spec import ToolSpec
 
-
 LISTENER: ContextVar["ToolRun | None"] = ContextVar("selfcorrect_listener", default=None)
 """The call that is being made: it takes note of what its tool's code comes to."""
 
@@ -110,6 +109,7 @@ class ToolRun:
         request: The call as it came to the tools.
         handler: LangChain's own, which runs the tool.
         loop: The loop with the tools of the agent.
+        graph: The same as a graph that asks persons, or None.
         given: The input of the loop.
         words: What the model reads where its name means no tool, or None.
         out: What the loop came to.
@@ -122,6 +122,7 @@ class ToolRun:
     request: ToolCallRequest
     handler: Handler
     loop: Loop
+    graph: Any
     given: JsonObject
     words: str | None
     out: JsonDict = field(default_factory=dict)
