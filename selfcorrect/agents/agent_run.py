@@ -69,9 +69,8 @@ class Account:
         Raises:
             BudgetReachedError: If a bound is reached.
         """
-        self._count_seconds()
         for name, more in (("turns", 1), ("tokens", 1), ("seconds", 0)):
-            self._check(name, self.spent[name], self.spent[name] + more)
+            self._check_more(name, more)
         self.spent["turns"] += 1
         self._tell()
 
@@ -81,8 +80,7 @@ class Account:
         Raises:
             BudgetReachedError: If a bound is reached.
         """
-        self._count_seconds()
-        self._check("seconds", self.spent["seconds"], self.spent["seconds"] + seconds)
+        self._check_more("seconds", seconds)
 
     def add_tokens(self, asked: Sequence[BaseMessage], answer: Sequence[BaseMessage]) -> None:
         """Count an answer's tokens; where the model does not say them, they are estimated."""
@@ -114,10 +112,13 @@ class Account:
             before.append(call["name"])
             row = sum(1 for _ in takewhile(lambda name: name == before[-1], reversed(before)))
             self._check("same_tool", row - 1, row, f"{quote(call['name'])}: ")
-        made = self.spent["tool_calls"]
-        self._check("tool_calls", made, made + len(calls))
+        self._check_more("tool_calls", len(calls))
         self.spent["tool_calls"] += len(calls)
         self._tell()
+
+    def _check_more(self, name: str, more: float) -> None:
+        self._count_seconds()
+        self._check(name, self.spent[name], self.spent[name] + more)
 
     def _check(self, name: str, used: float, amount: float, of: str = "") -> None:
         """Ask what happens where an amount is beyond its bound; end the run if nothing helps."""

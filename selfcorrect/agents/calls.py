@@ -72,18 +72,15 @@ def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
     """
     old = [each.get("id") or "" for each in (*message.tool_calls, *message.invalid_tool_calls)]
     new = list(zip(old, calls, strict=True))
-    update: JsonDict = {}
-    if message.invalid_tool_calls or message.tool_calls != calls:
-        update = {"tool_calls": list(calls), "invalid_tool_calls": []}
+    update: JsonDict = {"tool_calls": list(calls), "invalid_tool_calls": []}
+    update["additional_kwargs"] = _replace_raw(message.additional_kwargs, new)
     if isinstance(message.content, list):
-        content, left = _replace_blocks(message.content, new)
+        update["content"], left = _replace_blocks(message.content, new)
         if message.response_metadata.get("output_version") == "v1":
             # This form is sent back from its content alone.
-            content += (dict(call) for call in left)
-        update |= {"content": content} if content != message.content else {}
-    extra = _replace_raw(message.additional_kwargs, new)
-    update |= {"additional_kwargs": extra} if extra != message.additional_kwargs else {}
-    return message.model_copy(update=update) if update else message
+            update["content"] += (dict(call) for call in left)
+    made = message.model_copy(update=update)
+    return message if made == message else made
 
 
 def _replace_blocks(

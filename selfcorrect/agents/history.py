@@ -294,16 +294,14 @@ def _unit(
     turns: dict[int | None, tuple[ThreadCall, ...]],
     form: Form,
 ) -> Unit:
-    unit = Unit(-1, None) if step.at is None else units[step.at]
+    unit = Unit(-1, None, answers="") if step.at is None else units[step.at]
     if step.call is None:
         calls = turns[step.at]
-        item = form.with_calls(unit.item, calls) if calls else unit.item
-        return unit if item is unit.item else replace(unit, item=item)
+        return replace(unit, item=form.with_calls(unit.item, calls)) if calls else unit
     turn, index = step.call
     call = turns[turn][index]
     is_call = object_of(units[turn].calls[index].args) is not None
-    item = form.answer(unit.item, call, LOST if is_call else MALFORMED)
-    return unit if item is unit.item else replace(unit, item=item, answers=call.id)
+    return replace(unit, item=form.answer(unit.item, call, LOST if is_call else MALFORMED))
 
 
 _MUST_BE_OBJECT = "the arguments must be an object, in the form of this thread"

@@ -119,7 +119,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
-    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+    ) -> ExtendedModelResponse[Any]:
         """Ask until the turn may stand; return it with its calls readable and repaired."""
         run = self._run_of(request)
         return run_sync(take_turn(request, handler, run, self._loops, is_async=False))
@@ -128,7 +128,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
-    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+    ) -> ExtendedModelResponse[Any]:
         """Like `wrap_model_call`."""
         return await take_turn(request, handler, self._run_of(request), self._loops, is_async=True)
 

@@ -51,19 +51,27 @@ class WrittenCall:
 
 
 class StreamTap(BaseCallbackHandler):
-    """Keeps the pieces of calls that a model streams."""
+    """Keeps the pieces of calls that a model streams.
+
+    Attributes:
+        starts: How often a model was asked for one request.
+    """
 
     run_inline = True
     raise_error = True  # a piece that is missed in silence would run half a command
 
-    def __init__(self, on_start: Callable[[], None]) -> None:
-        self._on_start = on_start
+    def __init__(self, on_more: Callable[[], None]) -> None:
+        self._on_more = on_more
+        self.starts = 0
         self._pieces: defaultdict[UUID | None, list[ToolCallChunk]] = defaultdict(list)
         self._runs: dict[str | None, UUID] = {}
 
     def on_chat_model_start(self, *_: Any, **__: Any) -> None:
-        """Say that a model is asked; the prompt is not looked at."""
-        self._on_start()
+        """Say that a model is asked once more; the prompt is not looked at."""
+        self.starts += 1
+        # A middleware between us and the model may ask several times for one request.
+        if self.starts > 1:
+            self._on_more()
 
     def on_llm_new_token(
         self,
@@ -94,9 +102,9 @@ class StreamTap(BaseCallbackHandler):
 
 
 @contextmanager
-def tap_stream(on_start: Callable[[], None]) -> Iterator[StreamTap]:
+def tap_stream(on_more: Callable[[], None]) -> Iterator[StreamTap]:
     """Tap what the models that are asked inside stream."""
-    tap = StreamTap(on_start)
+    tap = StreamTap(on_more)
     token = _TAP.set(tap)
     try:
         yield tap
@@ -120,15 +128,16 @@ def read_pieces(message: AIMessage, pieces: Sequence[ToolCallChunk]) -> AIMessag
     ]
     if shown == [(each.name, each.args()) for each in written]:
         return message
-    calls: list[ToolCall] = []
-    invalid: list[InvalidToolCall] = []
-    for each in written:
-        name, call_id, args = each.name, each.id, each.args()
-        if isinstance(args, dict):
-            calls.append(ToolCall(name=name, args=args, id=call_id, type="tool_call"))
-        else:
-            why = "the streamed arguments are not a JSON object"
-            invalid.append(_malformed(name, args, call_id, why))
+    calls = [
+        ToolCall(name=each.name, args=args, id=each.id, type="tool_call")
+        for each in written
+        if isinstance(args := each.args(), dict)
+    ]
+    invalid = [
+        _malformed(each.name, args, each.id, "the streamed arguments are not a JSON object")
+        for each in written
+        if isinstance(args := each.args(), str)
+    ]
     return message.model_copy(update={"tool_calls": calls, "invalid_tool_calls": invalid})
 
 
@@ -207,21 +216,11 @@ async def ask_model(
     request: ModelRequest[Any], ask: Ask, context: RunContext, account: Account
 ) -> ModelResponse[Any]:
     """Return what the model answers: its calls as they were streamed, or as an error holds them."""
-    counted = False
-
-    def count_start() -> None:
-        nonlocal counted
-        # A middleware between us and the model may ask several times for one request.
-        if not counted:
-            account.begin_turn()
-        counted = False
-
-    with tap_stream(count_start) as tap:
+    with tap_stream(account.begin_turn) as tap:
 
         async def send() -> ModelResponse[Any]:
-            nonlocal counted
             account.begin_turn()
-            counted = True
+            tap.starts = 0
             try:
                 answer: ModelResponse[Any] = await value_of(ask(request))
             except Exception as error:

@@ -64,7 +64,7 @@ MOST_ASKS = 16
 
 async def take_turn(
     request: ModelRequest[Any], ask: Ask, run: AgentRun, loops: HostedLoops, *, is_async: bool
-) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+) -> ExtendedModelResponse[Any]:
     """Ask the model until its turn may stand; return it with its calls readable and repaired.
 
     Turns that do not stand, and what was said about them, are in prompts only.
@@ -78,7 +78,7 @@ async def take_turn(
         response, update = ModelResponse([AIMessage(ended)]), {RUN: run, "jump_to": "end"}
     if run.account.bounds:
         update[SPENT] = run.account.state()
-    return ExtendedModelResponse(response, Command(update=update)) if update else response
+    return ExtendedModelResponse(response, Command(update=update))
 
 
 async def _take_turn(
@@ -94,7 +94,7 @@ async def _take_turn(
         update["messages"] = [renewed]
     offered = [each for each in request.tools if isinstance(each, BaseTool)]
     # A tool that is declared wrongly is found before the model is paid.
-    loop = loops.loop_with(offered, is_async=is_async)
+    loop, _ = loops.loop_with(offered, is_async=is_async)
     scope = loops.lasting_scope(request.runtime, get_config().get("configurable") or {})
     thread = await with_known_answers(request.messages, loop.context, scope)
     thread = [renewed if renewed and each.id == renewed.id else each for each in thread]
@@ -267,9 +267,10 @@ def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
 
 async def _walk(given: JsonDict, loop: Loop) -> JsonDict | None:
     """Return the state in which a walk ends that executes nothing; None where it has no call."""
-    nodes = {name: _pass for name, targets in loop.table.routes.items() if PASSED in targets}
+    guards = [name for name, targets in loop.table.routes.items() if PASSED in targets]
+    nodes: dict[str, Any] = {**loop.nodes, **dict.fromkeys(guards, _pass)}
     nodes |= {"execute": _stop_before, "report_failure": _hand_over}
-    out = await walk_hosted(replace(loop, nodes={**loop.nodes, **nodes}), given)
+    out = await walk_hosted(replace(loop, nodes=nodes), given)
     # The result of a handler is no call, and a change that was rejected is not shown.
     if out["trail"][-1]["node"] not in ("execute", "report_failure"):
         return None
@@ -278,15 +279,15 @@ async def _walk(given: JsonDict, loop: Loop) -> JsonDict | None:
     return None if is_rejected or not state["current"].get("name") else state
 
 
-async def _pass(state: CorrectionState, context: RunContext) -> Update:  # noqa: ARG001
+def _pass(*_: object) -> Update:
     return {}
 
 
-async def _stop_before(state: CorrectionState, context: RunContext) -> Update:
+def _stop_before(state: CorrectionState, context: RunContext) -> Update:
     """Hand the call over where it would be executed."""
     wrong = unfit(state, context)
     return {"outcome": "done", "result": dict(state)} if wrong is None else wrong
 
 
-async def _hand_over(state: CorrectionState, context: RunContext) -> Update:  # noqa: ARG001
+def _hand_over(state: CorrectionState, *_: object) -> Update:
     return {"outcome": "reported", "result": dict(state)}

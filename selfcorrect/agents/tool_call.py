@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict, cast
+from typing import Any, TypeAlias, TypedDict, cast
 from uuid import uuid4
 
 from langchain_core.tools import BaseTool
@@ -18,6 +18,7 @@ from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import AGAIN, CHECKPOINTER, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
+from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import check_call
 from selfcorrect.setup import Loop, build_loop
 from selfcorrect.state import CorrectionState, Update, stop_run
@@ -50,6 +51,10 @@ class HostOptions(TypedDict, total=False):
     scope: str | Callable[[Any], object] | None
 
 
+HostedLoop: TypeAlias = tuple[Loop, Any]
+"""The loop with the tools of an agent; and the graph of it that asks persons, or None."""
+
+
 class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
@@ -74,21 +79,7 @@ class HostedLoops:
                 raise GraphSetupError(f"{name}: must be callable, not {given!r:.80}")
         self._has_warned = False
         # What is kept holds its tools, so that no other tool can get one of their ids.
-        self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], Loop]] = {}
-        self._graphs: dict[int, Any] = {}
-
-    def graph_for(self, request: ToolCallRequest, loop: Loop) -> Any:
-        """Return the loop as a graph, where a person can be asked about the call; else None.
-
-        A graph keeps its state while a person thinks: its tool is not run again for the answer.
-        """
-        config = request.runtime.config.get("configurable") or {}
-        if not self._ask_person or config.get(CHECKPOINTER) is None:
-            return None
-        if (graph := self._graphs.get(id(loop))) is None:
-            asking = replace(loop, context=replace(loop.context, ask=_ask))
-            graph = self._graphs[id(loop)] = compile_loop(asking)
-        return graph
+        self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], HostedLoop]] = {}
 
     def lasting_scope(self, runtime: Any, config: JsonObject) -> str | None:
         """Return the scope that outlives the run: the host's own, or the thread; else None."""
@@ -104,7 +95,7 @@ class HostedLoops:
             run: The run of the agent, if it is known.
             acts: Whether its tool acts: one that nobody will remember is warned about, once.
         """
-        config = request.runtime.config.get("configurable") or {}
+        config = _configurable(request)
         if (lasting := self.lasting_scope(request.runtime, config)) is not None:
             return lasting
         if acts and not self._has_warned and has_readers():
@@ -112,22 +103,28 @@ class HostedLoops:
             LOG.warning(_FORGETS, request.tool_call["name"])
         return run or str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
 
-    def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> Loop:
-        """Return the loop with these tools."""
+    def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> HostedLoop:
+        """Return the loop with these tools, and the same as a graph where it asks persons.
+
+        A graph keeps its state while a person thinks: its tool is not run again for the answer.
+        """
         key = (is_async, *map(id, tools))
         if (kept := self._kept.get(key)) is None:
             if len(self._kept) >= _MAX_TOOL_SETS:
                 self._kept.clear()
-                self._graphs.clear()
-            kept = self._kept[key] = (tools, self._with_tools(tools, is_async=is_async))
+            context = self._loop.context
+            specs = filter(is_usable, (spec_of(tool, is_async=is_async) for tool in tools))
+            found = collect_tools(specs, {**self._effects, **context.map.effects})
+            context = replace(context, tools=found, answer=_answer, is_async=is_async)
+            loop = replace(self._loop, context=context)
+            asking = replace(loop, context=replace(context, ask=_ask))
+            hosted = loop, compile_loop(asking) if self._ask_person else None
+            kept = self._kept[key] = tools, hosted
         return kept[1]
 
-    def _with_tools(self, tools: Sequence[BaseTool], *, is_async: bool) -> Loop:
-        context = self._loop.context
-        specs = filter(is_usable, (spec_of(tool, is_async=is_async) for tool in tools))
-        found = collect_tools(specs, {**self._effects, **context.map.effects})
-        hosted = replace(context, tools=found, answer=_answer, is_async=is_async)
-        return replace(self._loop, context=hosted)
+
+def _configurable(request: ToolCallRequest) -> JsonObject:
+    return request.runtime.config.get("configurable") or {}
 
 
 def _with_model(options: JsonObject) -> JsonObject:
@@ -223,13 +220,12 @@ async def run_call(
         return answer
     run = _start(request, handler, loops, state, is_async=is_async)
     with run.hosted():
-        graph, config = loops.graph_for(request, run.loop), request.runtime.config
-        if graph is None:
+        config = request.runtime.config
+        if run.graph is None or _configurable(request).get(CHECKPOINTER) is None:
             run.out = await walk_hosted(run.loop, run.given)
-        elif is_async:
-            run.out = await graph.ainvoke(run.given, config)
         else:
-            run.out = graph.invoke(run.given, config)
+            invoke = run.graph.ainvoke if is_async else run.graph.invoke
+            run.out = await value_of(invoke(run.given, config))
     return _end(run, loops, state)
 
 
@@ -258,8 +254,8 @@ def _start(
     elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
         # Somebody has lost what is known of the call: it must not run with its defaults.
         start["call"]["args"] = "(unreadable)"
-    loop = loops.loop_with(tools_of(request), is_async=is_async)
-    if request.runtime.config.get("configurable", {}).get(AGAIN):
+    loop, graph = loops.loop_with(tools_of(request), is_async=is_async)
+    if _configurable(request).get(AGAIN):
         loop = replace(loop, context=replace(loop.context, again=True))
     agent_run: AgentRun | None = state.get(RUN)
     tool = loop.context.tools.get(call["name"])
@@ -273,7 +269,7 @@ def _start(
         "message_id": turn.id if turn and turn.id else f"#{len(messages) - len(behind)}",
         "task_id": scope,
     }
-    return ToolRun(request, handler, loop, given, known["words"].get(call_id))
+    return ToolRun(request, handler, loop, graph, given, known["words"].get(call_id))
 
 
 def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:

@@ -109,6 +109,7 @@ class ToolRun:
         request: The call as it came to the tools.
         handler: LangChain's own, which runs the tool.
         loop: The loop with the tools of the agent.
+        graph: The same as a graph that asks persons, or None.
         given: The input of the loop.
         words: What the model reads where its name means no tool, or None.
         out: What the loop came to.
@@ -121,6 +122,7 @@ class ToolRun:
     request: ToolCallRequest
     handler: Handler
     loop: Loop
+    graph: Any
     given: JsonObject
     words: str | None
     out: JsonDict = field(default_factory=dict)

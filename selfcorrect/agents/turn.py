@@ -245,22 +245,20 @@ def with_readable_calls(message: AIMessage) -> Readable:
     belongs to no call, each call is malformed: the piece may be the rest of any.
     """
     once = each_once(message)
-    malformed = [each.get("args") or "" for each in once.invalid_tool_calls]
-    texts: list[str | None] = [*(None for _ in once.tool_calls), *malformed]
     pieces = [*once.tool_calls, *once.invalid_tool_calls]
-    if any(each["args"] and not each["name"] for each in pieces):
-        texts = [_NO_OWNER for _ in texts]
+    is_torn = any(each["args"] and not each["name"] for each in pieces)
     calls: dict[str, ToolCall] = {}
     starts: Starts = {}
-    for index, (call, text) in enumerate(zip(calls_of(once), texts, strict=True)):
+    for index, (call, piece) in enumerate(zip(calls_of(once), pieces, strict=True)):
         call_id = call["id"] or ""
         if not call_id or call_id in calls:
             # The same when a node runs again from its top.
             place = digest(message.id or uuid4().hex, index)
             call_id = call["id"] = f"call_{place[:12]}"
         calls[call_id] = call
-        if text is not None:
+        if is_torn or index >= len(once.tool_calls):
             call["args"] = {}
+            text = _NO_OWNER if is_torn else piece["args"] or ""
             start = {"call": {"name": call["name"], "args": text, "id": call_id}}
             starts[call_id] = Start(shown={"name": call["name"], "args": {}}, given=start)
     return with_calls(once, list(calls.values())), starts
