@@ -212,13 +212,7 @@ _WRAPPER = re.compile(
 _PROGRAM = re.compile(r"[a-z][\w./-]{0,40}: (?=\(?\d|line \d|\()(?:line \d+: )?")
 _FRONTS = (_CLASS, _WRAPPER, _PROGRAM)
 _WORD = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffff]{2}|\ue000")
-_OPENERS = "|".join(load_table("diagnosis/words.toml")["openers"])
-_END = re.compile(
-    r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)'\"`\]\d\ue000][.!?])\s+(?=\S)|(?<![:,])\s*\n\s*\n\s*|(?<![:,])\n(?=\S)"
-    # A sentence that begins without a full stop before it.
-    rf"|(?<=[\w)'\"`\]\ue000])\s+(?=(?:{_OPENERS}) [a-z])"
-    r"|;? +(?=\(?(?:trace|request|correlation)[ _-]?id\b)|\s+(?=\((?:see|trace|ref)\b)"
-)
+_END = re.compile("".join(load_table("diagnosis/words.toml")["end"]))
 
 
 def _block(lines: list[str]) -> str:

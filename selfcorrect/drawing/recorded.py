@@ -190,13 +190,12 @@ def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
 
     labels = [""] * len(text)
     compiled = compile_pattern(pattern)
-    if pattern and (found := compiled.search(text)):
+    if found := compiled.search(text):
         groups = {0: "match", **{number: name for name, number in compiled.groupindex.items()}}
-        spans = [(*found.span(number), name) for number, name in groups.items()]
-        # Of groups in one another the innermost shows.
-        for start, end, name in sorted(spans, key=lambda span: span[0] - span[1]):
-            if start >= 0:  # a group may have no part in the match
-                labels[start:end] = [name] * (end - start)
+        # Of groups in one another the innermost shows; one that has no part in the match is empty.
+        for number in sorted(groups):
+            start, end = found.span(number)
+            labels[start:end] = [groups[number]] * (end - start)
     pieces = groupby(zip(labels, text, strict=True), key=lambda each: each[0])
     return [("".join(letter for _, letter in piece), label) for label, piece in pieces]
 
