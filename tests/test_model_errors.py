@@ -165,7 +165,7 @@ class Torn(ScriptedModel):
     """Streams a piece, and fails."""
 
     def _stream(self, messages, stop=None, run_manager=None, **_):
-        self._prompts.append(messages)
+        self.prompts.append(messages)
         chunk = ChatGenerationChunk(message=AIMessageChunk("half"))
         if run_manager:
             run_manager.on_llm_new_token("half", chunk=chunk)

@@ -18,7 +18,7 @@ from selfcorrect.strategy_map.patterns import compile_pattern, window
 FAULTLESS = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
 """Kinds of errors for which no argument is at fault: they have no category."""
 _READ = 2_000
-"""Characters of a sentence that are searched."""
+"""Characters of a sentence, and of the lines in which it stands, that are read."""
 
 
 @frozen
@@ -65,7 +65,7 @@ def clues_of(finding: Finding, places: Places) -> Clues:
     sentence = sentence_of(masked.text)
     spoken = _unmask(sentence.text, fault.sentence)
     codes = dict.fromkeys(_codes(finding, body, f"{sentence.front} {spoken}"))
-    own = Masked(sentence.text[:_READ], masked.quoted, masked.bare)
+    own = Masked(sentence.text, masked.quoted, masked.bare)
     wait = finding.get("retry_after")
     return Clues(
         sentence=sentence,
@@ -78,7 +78,7 @@ def clues_of(finding: Finding, places: Places) -> Clues:
         classes=tuple(dict.fromkeys((*finding.get("types", ()), *sentence.classes))),
         constraint=finding.get("constraint") or constraint_of(spoken[:_READ]),
         wait=wait_in_fields(body.fields) if wait is None else wait,
-        spoken_wait=wait_in_words(sentence.text[:_READ] + " " + sentence.behind[:200]),
+        spoken_wait=wait_in_words(sentence.text + " " + sentence.behind[:200]),
         is_success=finding.get("is_success", False) and not body.faults,
     )
 
@@ -116,10 +116,6 @@ def _unmask(sentence: str, said: str) -> str:
         if start < 0 or end < start:
             return sentence.replace(MARK, "…")
     return said[start:end] if parts and parts[-1] else sentence.replace(MARK, "…")
-
-
-_LONGEST = 2_000
-"""Characters of a block of lines that are read."""
 
 
 @frozen
@@ -184,7 +180,7 @@ def sentence_of(text: str) -> Sentence:
     >>> sentence_of("ValueError: no seat is left. Please try again in 5 s.").text
     'no seat is left.'
     """
-    block = _block(text.split("\n"))[:_LONGEST]
+    block = _block(text.split("\n"))[:_READ]
     start, classes = 0, []
     while found := next(filter(None, (each.match(block, start) for each in _FRONTS)), None):
         if found.re is _CLASS:
@@ -212,13 +208,7 @@ _WRAPPER = re.compile(
 _PROGRAM = re.compile(r"[a-z][\w./-]{0,40}: (?=\(?\d|line \d|\()(?:line \d+: )?")
 _FRONTS = (_CLASS, _WRAPPER, _PROGRAM)
 _WORD = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffff]{2}|\ue000")
-_OPENERS = "|".join(load_table("diagnosis/words.toml")["openers"])
-_END = re.compile(
-    r"(?<=[^\W\d][.!?])\s+(?=\S)|(?<=[)'\"`\]\d\ue000][.!?])\s+(?=\S)|(?<![:,])\s*\n\s*\n\s*|(?<![:,])\n(?=\S)"
-    # A sentence that begins without a full stop before it.
-    rf"|(?<=[\w)'\"`\]\ue000])\s+(?=(?:{_OPENERS}) [a-z])"
-    r"|;? +(?=\(?(?:trace|request|correlation)[ _-]?id\b)|\s+(?=\((?:see|trace|ref)\b)"
-)
+_END = re.compile("".join(load_table("diagnosis/words.toml")["end"]))
 
 
 def _block(lines: list[str]) -> str:

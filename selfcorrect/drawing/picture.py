@@ -86,7 +86,7 @@ def lay_out(edges: Iterable[tuple[str, str, str]], nodes: Iterable[str] = ()) ->
     names = sorted({START, *nodes, *(name for pair in labels for name in pair)})
     targets = {name: [to for source, to in labels if source == name] for name in names}
     drawn = {pair: text for pair, text in labels.items() if START not in pair}
-    return _draw(_order(targets), drawn)
+    return paint(_draw(_order(targets), drawn))
 
 
 def cells(text: str) -> int:
@@ -146,7 +146,7 @@ def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
         entry = middle + side * 18
         return [(border, at), (lane, at), (lane, top - 16), (entry, top - 16), (entry, top)]
 
-    box: Any = {"width": _WIDTH, "height": height, "visits": 0, "mark": "", "is_breakpoint": False}
+    box: Any = {"width": _WIDTH, "height": height}
     nodes = [box | {"id": name, "x": middle, "y": top + height / 2} for name, top in tops.items()]
     edges = [
         ViewEdge(source=pair[0], target=pair[1], label=text, points=points(*pair), count=0)

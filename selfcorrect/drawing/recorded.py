@@ -7,7 +7,16 @@ from typing import Any, cast
 
 from selfcorrect.drawing.picture import START, lay_out, paint
 from selfcorrect.drawing.text import change_text, moment_text
-from selfcorrect.drawing.view import VERSION, Detail, Match, Moment, Picture, View, ViewChange
+from selfcorrect.drawing.view import (
+    VERSION,
+    Detail,
+    Match,
+    Moment,
+    Picture,
+    Status,
+    View,
+    ViewChange,
+)
 from selfcorrect.model import JsonDict, JsonObject, name_place
 from selfcorrect.routing import ENTRY, build_table
 from selfcorrect.text import quote, release
@@ -33,7 +42,13 @@ def views_of(output: Any, *, title: str) -> list[View]:
         trail[-1] = "further steps are not shown"
     events = [{}, *map(dict_of, trail)]
     moments = [_moment(number, event) for number, event in enumerate([{}, *trail])]
-    end = _end(title, run, _picture_of(events))
+    drawn, outcome = _picture_of(events), outcome_of(run)
+    failure = dict_of(run.get("failure"))
+    asked = run.get("question") or failure.get("question")
+    question = question_of(asked) if asked else None
+    status: Status = "failed" if failure else "waiting" if question else "finished"
+    why = outcome.get("detail") or (question or {}).get("question")
+    end = f"{status}: {why}" if why else status
     visits, taken = Counter[str](), Counter[tuple[str, str]]()
     views: list[View] = []
     changes: list[ViewChange] = []
@@ -42,18 +57,22 @@ def views_of(output: Any, *, title: str) -> list[View]:
         following = [each["node"] for each in later[:1]]
         visits[node] += 1
         taken[node, shown(event.get("next"))] += 1
-        path: Any = {"visits": visits, "taken": taken, "current": [node], "next": following}
         detail = detail_of(event)
         changes = changes + detail["changes"]
-        view: Any = end | {
-            "timeline": [*moments[:number], {**moment, "is_head": True}, *later],
-            "detail": detail,
-            "changes": changes,
-            "picture": paint(end["picture"], **path),
-        }
-        if later:
-            sentence = f"{moment_text(moment)}; next: {following[0]}"
-            view |= {"status": "past", "sentence": sentence, "question": None, "outcome": {}}
+        view = View(
+            version=VERSION,
+            title=release(title, 200),
+            status="past" if later else status,
+            sentence=f"{moment_text(moment)}; next: {following[0]}" if later else end,
+            picture=paint(drawn, visits=visits, taken=taken, current=[node], next=following),
+            timeline=[*moments[:number], {**moment, "is_head": True}, *later],
+            detail=detail,
+            changes=changes,
+            state={},
+            question=None if later else question,
+            outcome={} if later else outcome,
+            commands=["back", "goto"],
+        )
         views.append(view)
     return views
 
@@ -122,29 +141,6 @@ def list_of(value: Any, most: int = 50) -> list[Any]:
     return value[:most] if isinstance(value, list) else []
 
 
-def _end(title: str, run: JsonObject, picture: Picture) -> View:
-    """Return the view of the end, before any step."""
-    failure, outcome = dict_of(run.get("failure")), outcome_of(run)
-    asked = run.get("question") or failure.get("question")
-    question = question_of(asked) if asked else None
-    status: Any = "failed" if failure else "waiting" if question else "finished"
-    why = outcome.get("detail") or (question or {}).get("question")
-    return View(
-        version=VERSION,
-        title=release(title, 200),
-        status=status,
-        sentence=f"{status}: {why}" if why else status,
-        picture=picture,
-        timeline=[],
-        detail=detail_of({}),
-        changes=[],
-        state={},
-        question=question,
-        outcome=outcome,
-        commands=["back", "goto"],
-    )
-
-
 def _moment(number: int, event: Any) -> Moment:
     item = dict_of(event)
     node, outcome = _texts(item, ("node", "outcome")).values()
@@ -190,13 +186,12 @@ def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
 
     labels = [""] * len(text)
     compiled = compile_pattern(pattern)
-    if pattern and (found := compiled.search(text)):
+    if found := compiled.search(text):
         groups = {0: "match", **{number: name for name, number in compiled.groupindex.items()}}
-        spans = [(*found.span(number), name) for number, name in groups.items()]
-        # Of groups in one another the innermost shows.
-        for start, end, name in sorted(spans, key=lambda span: span[0] - span[1]):
-            if start >= 0:  # a group may have no part in the match
-                labels[start:end] = [name] * (end - start)
+        # Of groups in one another the innermost shows; one that has no part in the match is empty.
+        for number in sorted(groups):
+            start, end = found.span(number)
+            labels[start:end] = [groups[number]] * (end - start)
     pieces = groupby(zip(labels, text, strict=True), key=lambda each: each[0])
     return [("".join(letter for _, letter in piece), label) for label, piece in pieces]
 

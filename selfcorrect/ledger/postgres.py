@@ -28,6 +28,7 @@ _RENEWAL = f"""
     insert into selfcorrect_holders values (%s, clock_timestamp() + {_LEASE})
     on conflict (holder) do update set until = excluded.until
 """
+_NAMES = ", ".join(COLUMNS)
 _LONGEST = 30.0
 """Seconds for which a database that restarts is waited for."""
 
@@ -44,15 +45,12 @@ class PostgresLedger(SqlLedger):
 
     _table = "selfcorrect_calls"
     _select = f"""
-        select {", ".join(f"c.{name}" for name in COLUMNS)},
-            coalesce(h.until > clock_timestamp(), false)
-        from selfcorrect_calls c left join selfcorrect_holders h using (holder)
+        select {_NAMES}, coalesce(until > clock_timestamp(), false)
+        from selfcorrect_calls c left join selfcorrect_holders using (holder)
     """
     _insert = f"""
-        insert into selfcorrect_calls ({", ".join(COLUMNS)})
-        values ({", ".join(f"%({name})s" for name in COLUMNS)})
-        on conflict (key) do update set
-        {", ".join(f"{name} = excluded.{name}" for name in (*COLUMNS[1:], "place"))}
+        insert into selfcorrect_calls ({_NAMES}) values (%({")s, %(".join(COLUMNS)})s)
+        on conflict (key) do update set ({_NAMES}, place) = row(excluded.*)
     """
     _mark = "%s"
 

@@ -18,22 +18,14 @@ from selfcorrect.drawing.recorded import (
     shown,
 )
 from selfcorrect.drawing.view import VERSION, Detail, Moment, Picture, Status, View, ViewChange
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict, frozen
 from selfcorrect.notebook.edits import loop_of
 from selfcorrect.notebook.history import History, Point, state_of
 from selfcorrect.text import quote, redact_json, text_of
 
 _MOST = 2_000
-_SENTENCES: Mapping[str, str] = {
-    "ready": "Nothing has run yet. Step runs {next}.",
-    "running": "A node is running. Pause stops before the next one.",
-    "paused": "Stopped before {next}. Step runs it.",
-    "waiting": "A person is asked. Answer, and the run goes on.",
-    "error": "{next} raised an error. Step runs it again.",
-    "finished": "The run ended.",
-    "failed": "The run ended with a report.",
-    "past": "An earlier state, next {next}. Step starts a new branch; it undoes nothing.",
-}
+_SENTENCES = load_table("notebook/sentences.toml")
 
 
 @frozen

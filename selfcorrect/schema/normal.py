@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.pointer import find, keys_of, parts_of
 
@@ -235,28 +236,18 @@ class _Normal:
         return self.weights[key]
 
 
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
-_UNIONS = ("allOf", "anyOf", "oneOf")
-_BY_NAME = ("properties", "patternProperties", "dependentSchemas", "dependencies")
-"""Keywords that hold a schema for each name."""
-_CONDITIONAL = ("then", "else", "dependentSchemas", "dependencies")
+_KEYWORDS: Mapping[str, list[str]] = load_table("schema/keywords.toml")
+_REFERENCES = _KEYWORDS["references"]
+_UNIONS = _KEYWORDS["unions"]
+_CONDITIONAL = _KEYWORDS["conditional"]
 _BESIDE = (*_UNIONS, *_CONDITIONAL, "if", "not")
-_PLACES = (
-    *("properties", "patternProperties", "prefixItems", "items"),
-    *("additionalItems", "unevaluatedItems", "additionalProperties", "unevaluatedProperties"),
-)
-_CONDITIONS = ("if", "not", "contains", "propertyNames")
-_OTHER_SIGNS = re.compile(r"[^\w.\-]+")
-_DROPPED = frozenset(
-    {
-        *("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"),
-        *("$defs", "definitions", "$comment"),
-    }
-)
-
-
-_SPEAKS = frozenset(("additionalProperties", "unevaluatedProperties", "patternProperties"))
+_PLACES = _KEYWORDS["places"]
+_BY_NAME = _KEYWORDS["by_name"]
+_CONDITIONS = _KEYWORDS["conditions"]
+_DROPPED = _KEYWORDS["dropped"]
+_SPEAKS = frozenset(_KEYWORDS["speaks"])
 _NAMING = frozenset(_PLACES)
+_OTHER_SIGNS = re.compile(r"[^\w.\-]+")
 
 
 def _write_each(word: str, value: Any, write: Callable[..., Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,10 +18,11 @@ _DEPTH = 32
 _ROOT = Root()
 
 
+@dataclass(eq=False)
 class Slot:
     """One place in the arguments; the places inside it are made when they are first looked at.
 
-    Args:
+    Attributes:
         schema: What the schema says of the place.
         root: What it shares with the other places of its schema.
         name: The argument's name; empty for an item or the arguments themselves.
@@ -28,21 +30,15 @@ class Slot:
         is_item: Whether it is the place of an item of a list.
     """
 
-    def __init__(
-        self,
-        schema: Any,
-        root: Root = _ROOT,
-        name: str = "",
-        *,
-        required: bool = True,
-        is_item: bool = False,
-    ) -> None:
-        self.name = name
-        self.required = required
-        self.is_item = is_item
-        self.schema = schema
-        self.root = root
-        self.view = _plain(schema, root, _DEPTH)
+    schema: Any
+    root: Root = _ROOT
+    name: str = ""
+    _: KW_ONLY
+    required: bool = True
+    is_item: bool = False
+
+    def __post_init__(self) -> None:
+        self.view = _plain(self.schema, self.root, _DEPTH)
 
     @classmethod
     def of(cls, schema: JsonObject) -> Slot:

@@ -116,24 +116,22 @@ class World:
                 way_back = flights[0]["destination"], flights[0]["origin"]
                 back = self._flights(*way_back, return_date, "return_date")
                 flights += [self._roomy(back, cabin, passengers)]
+            seats = {"passengers": passengers, "cabin": cabin}
             booking = database.execute(
                 "INSERT INTO bookings (departure_date, return_date, passengers, cabin)"
-                " VALUES (?, ?, ?, ?)",
-                (departure_date, return_date, passengers, cabin),
+                " VALUES (:leaves, :returns, :passengers, :cabin)",
+                {**seats, "leaves": departure_date, "returns": return_date},
             ).lastrowid
             database.executemany(
-                "INSERT INTO legs VALUES (?, ?, ?, ?, ?, ?)",
-                [
-                    (each["origin"], each["destination"], each["date"], cabin, passengers, booking)
-                    for each in flights
-                ],
+                "INSERT INTO legs VALUES"
+                " (:origin, :destination, :date, :cabin, :passengers, :booking)",
+                [{**each, **seats, "booking": booking} for each in flights],
             )
             price = sum(flight.pop("price") for flight in flights)
         return {
             "booking_id": f"BK{1000 + (booking or 0)}",
             "flights": flights,
-            "passengers": passengers,
-            "cabin": cabin,
+            **seats,
             "price": price * FARES[cabin] * passengers,
         }
 

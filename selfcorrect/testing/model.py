@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import PrivateAttr
+from pydantic import Field
 
 from selfcorrect.model import JsonDict
 
@@ -35,6 +35,8 @@ class ScriptedModel(BaseChatModel):
     Attributes:
         items: What is still to be answered.
         again: Whether the last item is repeated for ever.
+        prompts: The messages of every call so far.
+        bound_tools: The tools that were bound last, in OpenAI's format.
 
     >>> model = ScriptedModel([{"passengers": 1}, "Booked."])
     >>> model.invoke("how many?").text, model.invoke("and?").text, model.invoke("and?").text
@@ -45,22 +47,12 @@ class ScriptedModel(BaseChatModel):
 
     items: list[Any]
     again: bool = False
-    _prompts: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
-    _bound_tools: list[JsonDict] = PrivateAttr(default_factory=list)
+    prompts: list[list[BaseMessage]] = Field(default_factory=list, repr=False)
+    bound_tools: list[JsonDict] = Field(default_factory=list, repr=False)
 
     def __init__(self, items: Iterable[Any] = (), again: bool = False, **fields: Any) -> None:
         fields |= {"items": list(items), "again": again}
         super().__init__(**fields)
-
-    @property
-    def prompts(self) -> list[list[BaseMessage]]:
-        """The messages of every call so far."""
-        return self._prompts
-
-    @property
-    def bound_tools(self) -> list[JsonDict]:
-        """The tools that were bound last, in OpenAI's format."""
-        return self._bound_tools
 
     @property
     def _llm_type(self) -> str:
@@ -68,7 +60,7 @@ class ScriptedModel(BaseChatModel):
 
     def bind_tools(self, tools: Sequence[Any], **_: Any) -> Runnable[Any, AIMessage]:
         """Remember the tools; the same model answers, whatever is bound."""
-        self._bound_tools[:] = [convert_to_openai_tool(tool) for tool in tools]
+        self.bound_tools[:] = [convert_to_openai_tool(tool) for tool in tools]
         return self
 
     def _generate(
@@ -78,7 +70,7 @@ class ScriptedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
         **_: Any,
     ) -> ChatResult:
-        self._prompts.append(list(messages))
+        self.prompts.append(list(messages))
         keep = self.again and len(self.items) == 1
         item = self.items[0] if keep else self.items.pop(0) if self.items else ""
         return ChatResult(generations=[ChatGeneration(message=_message(item, messages))])
