@@ -115,35 +115,23 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         self._loops = HostedLoops(given, shows=True)
 
     def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Ask,
+        self, request: ModelRequest[Any], handler: Ask
     ) -> ExtendedModelResponse[Any]:
         """Ask until the turn may stand; return it with its calls readable and repaired."""
         run = self._run_of(request)
         return run_sync(take_turn(request, handler, run, self._loops, is_async=False))
 
     async def awrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Ask,
+        self, request: ModelRequest[Any], handler: Ask
     ) -> ExtendedModelResponse[Any]:
         """Like `wrap_model_call`."""
         return await take_turn(request, handler, self._run_of(request), self._loops, is_async=True)
 
-    def wrap_tool_call(
-        self,
-        request: ToolCallRequest,
-        handler: Handler,
-    ) -> Any:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Walk the loop with one call; return its one answer."""
         return run_sync(run_call(request, handler, self._loops, request.state, is_async=False))
 
-    async def awrap_tool_call(
-        self,
-        request: ToolCallRequest,
-        handler: Handler,
-    ) -> Any:
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Like `wrap_tool_call`."""
         return await run_call(request, handler, self._loops, request.state, is_async=True)
 

@@ -285,7 +285,7 @@ def _with_account(answer: Any, run: ToolRun) -> Any:
     call, made = run.request.tool_call, run.made if "result" in run.out else None
     is_other = made is not None and (made["name"], made["args"]) != (call["name"], call["args"])
     message = own_message(answer, call["id"])
-    if message is None or not (is_other or "mended" in run.given):
+    if message is None or not (is_other or run.mended):
         return answer
     account: JsonDict = {"written": run.written, "changes": run.changes}
     if is_other and made is not None:

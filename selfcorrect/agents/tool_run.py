@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from inspect import iscoroutinefunction
 from itertools import chain
-from json import dumps
 from typing import Any, TypeAlias, cast
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -17,7 +16,7 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
-from selfcorrect.agents.thread import chain_of, error_of, own_message, value_in
+from selfcorrect.agents.thread import chain_of, error_of, own_message, text_in, value_in
 from selfcorrect.context import run_sync
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import (
@@ -167,9 +166,7 @@ class ToolRun:
                 return self._answer
             for kept in filter(None, (each.get("answer") for each in self.out["trail"])):
                 return _SERIALIZER.loads_typed((kept["kind"], b64decode(kept["data"])))
-            text = (
-                value if isinstance(value, str) else dumps(value, ensure_ascii=False, default=str)
-            )
+            text = text_in(value)
         elif text is None or failure.get("tool") in self.loop.context.tools:
             # The policy's words are about a name that no tool has.
             text = failure["for_model"]
@@ -178,23 +175,27 @@ class ToolRun:
         return ToolMessage(text, name=name, tool_call_id=call_id, status=status, artifact=failure)
 
     @property
+    def mended(self) -> JsonDict:
+        """What the turn of the model has repaired; empty where it has repaired nothing."""
+        return self.given.get("mended") or {}
+
+    @property
     def written(self) -> JsonDict:
         """The call as the model wrote it."""
-        call, mended = self.request.tool_call, self.given.get("mended") or {}
-        return mended.get("original") or {"name": call["name"], "args": call["args"]}
+        call = self.request.tool_call
+        return self.mended.get("original") or {"name": call["name"], "args": call["args"]}
 
     @property
     def changes(self) -> list[JsonDict]:
         """What was changed, before others saw the call and behind them."""
-        mended = self.given.get("mended") or {}
         made = (event.get("changes", ()) for event in self.out["trail"])
-        return [*mended.get("changes", ()), *chain.from_iterable(made)]
+        return [*self.mended.get("changes", ()), *chain.from_iterable(made)]
 
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
         call, trail = {**self.request.tool_call, **self.written}, self.out["trail"]
-        if trail and "mended" in self.given:
-            trail = [{**trail[0], "changes": self.given["mended"]["changes"]}, *trail[1:]]
+        if trail and self.mended:
+            trail = [{**trail[0], "changes": self.mended["changes"]}, *trail[1:]]
         return {
             "tool_call_id": self.request.tool_call["id"],
             "call": {"name": call["name"], "args": call["args"]},
