@@ -70,8 +70,8 @@ def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
     Providers send a message back from its content or its raw calls, not only from `tool_calls`.
     What a message says beside its calls (thoughts, signatures, usage) is left alone.
     """
-    old = [each.get("id") or "" for each in (*message.tool_calls, *message.invalid_tool_calls)]
-    new = list(zip(old, calls, strict=True))
+    old = calls_of(message)
+    new = [(each["id"] or "", call) for each, call in zip(old, calls, strict=True)]
     update: JsonDict = {"tool_calls": list(calls), "invalid_tool_calls": []}
     update["additional_kwargs"] = _replace_raw(message.additional_kwargs, new)
     if isinstance(message.content, list):

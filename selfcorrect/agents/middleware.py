@@ -1,6 +1,6 @@
 """`SelfCorrection`: a LangChain middleware that carries every tool call through the loop."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict
 from typing import Annotated, Any, NotRequired, Unpack, cast
@@ -10,18 +10,17 @@ from langchain.agents.middleware.types import (
     AgentState,
     ExtendedModelResponse,
     ModelRequest,
-    ModelResponse,
     PrivateStateAttr,
 )
-from langchain_core.messages import ToolMessage
 from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.types import Command
 
 from selfcorrect.agents.agent_run import RUN, SPENT, Account, AgentRun
 from selfcorrect.agents.ending import is_word_of_user
+from selfcorrect.agents.model_call import Ask
 from selfcorrect.agents.model_turn import take_turn
 from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
+from selfcorrect.agents.tool_run import Handler
 from selfcorrect.agents.turn import Turn
 from selfcorrect.context import run_sync
 from selfcorrect.errors import GraphSetupError, refuse_unknown
@@ -116,39 +115,25 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
         self._loops = HostedLoops(given, shows=True)
 
     def wrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+        self, request: ModelRequest[Any], handler: Ask
     ) -> ExtendedModelResponse[Any]:
         """Ask until the turn may stand; return it with its calls readable and repaired."""
         run = self._run_of(request)
         return run_sync(take_turn(request, handler, run, self._loops, is_async=False))
 
     async def awrap_model_call(
-        self,
-        request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+        self, request: ModelRequest[Any], handler: Ask
     ) -> ExtendedModelResponse[Any]:
         """Like `wrap_model_call`."""
         return await take_turn(request, handler, self._run_of(request), self._loops, is_async=True)
 
-    def wrap_tool_call(
-        self,
-        request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]],
-    ) -> ToolMessage | Command[Any]:
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Walk the loop with one call; return its one answer."""
-        call = run_call(request, handler, self._loops, request.state, is_async=False)
-        return cast("ToolMessage | Command[Any]", run_sync(call))
+        return run_sync(run_call(request, handler, self._loops, request.state, is_async=False))
 
-    async def awrap_tool_call(
-        self,
-        request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
-    ) -> ToolMessage | Command[Any]:
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Like `wrap_tool_call`."""
-        answer = await run_call(request, handler, self._loops, request.state, is_async=True)
-        return cast("ToolMessage | Command[Any]", answer)
+        return await run_call(request, handler, self._loops, request.state, is_async=True)
 
     def _run_of(self, request: ModelRequest[Any]) -> AgentRun:
         if (run := request.state.get(RUN)) is not None:

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -99,17 +98,6 @@ class StreamTap(BaseCallbackHandler):
     def read(self, message: AIMessage) -> AIMessage:
         """Return the message with its calls as they were written; the same where they agree."""
         return read_pieces(message, self._pieces[self._runs.get(message.id)])
-
-
-@contextmanager
-def tap_stream(on_more: Callable[[], None]) -> Iterator[StreamTap]:
-    """Tap what the models that are asked inside stream."""
-    tap = StreamTap(on_more)
-    token = _TAP.set(tap)
-    try:
-        yield tap
-    finally:
-        _TAP.reset(token)
 
 
 _TAP: ContextVar[StreamTap | None] = ContextVar("selfcorrect_tap", default=None)
@@ -216,29 +204,32 @@ async def ask_model(
     request: ModelRequest[Any], ask: Ask, context: RunContext, account: Account
 ) -> ModelResponse[Any]:
     """Return what the model answers: its calls as they were streamed, or as an error holds them."""
-    with tap_stream(account.begin_turn) as tap:
+    tap = StreamTap(account.begin_turn)
 
-        async def send() -> ModelResponse[Any]:
-            account.begin_turn()
-            tap.starts = 0
-            try:
-                answer: ModelResponse[Any] = await value_of(ask(request))
-            except Exception as error:
-                answer = response_in(error, request)
-            account.add_tokens(request.messages, answer.result)
-            return answer
+    async def send() -> ModelResponse[Any]:
+        account.begin_turn()
+        tap.starts = 0
+        token = _TAP.set(tap)
+        try:
+            answer: ModelResponse[Any] = await value_of(ask(request))
+        except Exception as error:
+            answer = response_in(error, request)
+        finally:
+            _TAP.reset(token)
+        account.add_tokens(request.messages, answer.result)
+        return answer
 
-        async def wait(seconds: float) -> None:
-            account.check_wait(seconds)
-            await context.sleep(seconds)
+    async def wait(seconds: float) -> None:
+        account.check_wait(seconds)
+        await context.sleep(seconds)
 
-        response: Any = await ask_until_answered(
-            send,
-            model=request.model,
-            decide=context.on_model_error,
-            sleep=wait,
-            may_repeat=lambda: not tap.has_begun,
-        )
+    response: Any = await ask_until_answered(
+        send,
+        model=request.model,
+        decide=context.on_model_error,
+        sleep=wait,
+        may_repeat=lambda: not tap.has_begun,
+    )
     if not isinstance(response, ModelResponse):
         message = AIMessage(response) if isinstance(response, str) else response
         if not isinstance(message, AIMessage):

@@ -69,13 +69,19 @@ async def take_turn(
 
     Turns that do not stand, and what was said about them, are in prompts only.
     """
-    try:
-        response, update = await _take_turn(request, ask, run, loops, is_async=is_async)
-    except BudgetReachedError as reached:
-        ended = over_budget(str(reached))
-        if loops.raises:
-            raise CorrectionFailed(ended) from None
-        response, update = ModelResponse([AIMessage(ended)]), {RUN: run, "jump_to": "end"}
+    messages = request.state["messages"]
+    update: JsonDict = {RUN: run}
+    if (over := why_over(messages, is_running=messages[-1].id != run.begins)) is None:
+        try:
+            response, more = await _take_turn(request, ask, run, loops, is_async=is_async)
+            update |= more
+        except BudgetReachedError as reached:
+            over = over_budget(str(reached))
+            if loops.raises:
+                raise CorrectionFailed(over) from None
+    if over is not None:
+        response = ModelResponse([AIMessage(over)])
+        update["jump_to"] = "end"
     if run.account.bounds:
         update[SPENT] = run.account.state()
     return ExtendedModelResponse(response, Command(update=update))
@@ -85,11 +91,8 @@ async def _take_turn(
     request: ModelRequest[Any], ask: Ask, run: AgentRun, loops: HostedLoops, *, is_async: bool
 ) -> tuple[ModelResponse[Any], JsonDict]:
     """Return the turn, and the update of the agent's state."""
-    state = request.state
-    messages: list[AnyMessage] = state["messages"]
-    update: JsonDict = {RUN: run}
-    if (over := why_over(messages, is_running=messages[-1].id != run.begins)) is not None:
-        return ModelResponse([AIMessage(over)]), {**update, "jump_to": "end"}
+    messages: list[AnyMessage] = request.state["messages"]
+    update: JsonDict = {}
     if (renewed := with_made_calls(messages)) is not None:
         update["messages"] = [renewed]
     offered = [each for each in request.tools if isinstance(each, BaseTool)]
@@ -106,9 +109,8 @@ async def _take_turn(
     asked = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
     if (objection := object_to_repeats(messages)) and run.may_ask(objection):
         asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
-    may_object, left = True, MOST_ASKS
-    while True:
-        left -= 1
+    may_object = True
+    for left in reversed(range(MOST_ASKS)):
         response = await ask_model(asked, ask, loop.context, run.account)
         if not any(isinstance(each, AIMessage) for each in response.result):
             # Another middleware answers without the model.

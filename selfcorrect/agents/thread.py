@@ -81,19 +81,17 @@ async def with_known_answers(
     thread = list(messages)
     for turn, index in reversed(lost):
         call = calls_of(cast("AIMessage", messages[turn]))[index]
-        same = [each for each in records if each.thread == scope and _is_of(each, call)]
+        of = (scope, call["name"], call["id"], "done", quote(call["args"], 500))
+        same = [
+            each
+            for each in records
+            if (each.thread, each.tool, each.call_id, each.status, each.about) == of
+        ]
         if len(same) == 1:
-            value, _ = unpack(same[0].value)
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            text = text_in(unpack(same[0].value)[0])
             answer = ToolMessage(text, name=call["name"], tool_call_id=call["id"])
             thread.insert(turn + 1, answer)
     return thread
-
-
-def _is_of(record: Record, call: ToolCall) -> bool:
-    """Say whether a record is of this very call, and says that it is done."""
-    is_named = (record.tool, record.call_id) == (call["name"], call["id"])
-    return is_named and record.status == "done" and record.about == quote(call["args"], 500)
 
 
 PLACEHOLDER = "(no answer)"
@@ -127,6 +125,11 @@ def value_in(message: ToolMessage | None) -> JSON:
     if isinstance(content, list) and len(content) == 1 and isinstance(content[0], Mapping):
         content = content[0].get("text", content)
     return plain(content)
+
+
+def text_in(value: JSON) -> str:
+    """Return what a model reads of a value: a text as it is, all else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolReportedError:

@@ -16,16 +16,14 @@ from selfcorrect.agents.tool_run import LISTENER, Handler, ToolRun, spec_of
 from selfcorrect.agents.turn import TURN, UNREAD, Turn, beside_calls
 from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.graph import AGAIN, CHECKPOINTER, compile_loop
+from selfcorrect.graph import AGAIN, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
-from selfcorrect.models.port import value_of
 from selfcorrect.nodes.plan import check_call
 from selfcorrect.setup import Loop, build_loop
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import quote
 from selfcorrect.tools.spec import collect_tools, is_usable
-from selfcorrect.walk import walk_hosted
 
 _MAX_TOOL_SETS = 64
 _FORGETS = (
@@ -219,13 +217,7 @@ async def run_call(
     if (answer := answer_to(request.tool_call["id"], state["messages"])) is not None:
         return answer
     run = _start(request, handler, loops, state, is_async=is_async)
-    with run.hosted():
-        config = request.runtime.config
-        if run.graph is None or _configurable(request).get(CHECKPOINTER) is None:
-            run.out = await walk_hosted(run.loop, run.given)
-        else:
-            invoke = run.graph.ainvoke if is_async else run.graph.invoke
-            run.out = await value_of(invoke(run.given, config))
+    await run.walk(is_async=is_async)
     return _end(run, loops, state)
 
 
@@ -293,7 +285,7 @@ def _with_account(answer: Any, run: ToolRun) -> Any:
     call, made = run.request.tool_call, run.made if "result" in run.out else None
     is_other = made is not None and (made["name"], made["args"]) != (call["name"], call["args"])
     message = own_message(answer, call["id"])
-    if message is None or not (is_other or "mended" in run.given):
+    if message is None or not (is_other or run.mended):
         return answer
     account: JsonDict = {"written": run.written, "changes": run.changes}
     if is_other and made is not None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from inspect import iscoroutinefunction
 from itertools import chain
-from json import dumps
 from typing import Any, TypeAlias, cast
 
 from langchain_core.messages import ToolCall, ToolMessage
@@ -17,15 +16,15 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
-from selfcorrect.agents.thread import chain_of, error_of, own_message, value_in
+from selfcorrect.agents.thread import chain_of, error_of, own_message, text_in, value_in
 from selfcorrect.context import run_sync
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import (
     CorrectionFailed,
     EscalationError,
     NotDone,
-    ToolReportedError,
 )
+from selfcorrect.graph import CHECKPOINTER
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.execute import EXECUTION, change
@@ -33,6 +32,7 @@ from selfcorrect.report import FailureReport
 from selfcorrect.setup import Loop
 from selfcorrect.tools.run import plain
 from selfcorrect.tools.spec import ToolSpec
+from selfcorrect.walk import walk_hosted
 
 LISTENER: ContextVar["ToolRun | None"] = ContextVar("selfcorrect_listener", default=None)
 """The call that is being made: it takes note of what its tool's code comes to."""
@@ -134,15 +134,19 @@ class ToolRun:
     _value: JSON = None
     _returned: tuple[Any, ...] = ()
 
-    @contextmanager
-    def hosted(self) -> Iterator[None]:
-        """Let the tools of the loop run by this call's handler.
+    async def walk(self, *, is_async: bool) -> None:
+        """Run the loop, in which this call's handler runs the tools.
 
         A failure that is raised, but is the model's to read, becomes the output.
         """
+        config = self.request.runtime.config
         token = LISTENER.set(self)
         try:
-            yield
+            if self.graph is None or (config.get("configurable") or {}).get(CHECKPOINTER) is None:
+                self.out = await walk_hosted(self.loop, self.given)
+            else:
+                invoke = self.graph.ainvoke if is_async else self.graph.invoke
+                self.out = await value_of(invoke(self.given, config))
         except CorrectionFailed as error:
             report = cast("FailureReport", error.report)
             # What the model did wrong before any tool ran, the model is told; so is an escalation.
@@ -162,9 +166,7 @@ class ToolRun:
                 return self._answer
             for kept in filter(None, (each.get("answer") for each in self.out["trail"])):
                 return _SERIALIZER.loads_typed((kept["kind"], b64decode(kept["data"])))
-            text = (
-                value if isinstance(value, str) else dumps(value, ensure_ascii=False, default=str)
-            )
+            text = text_in(value)
         elif text is None or failure.get("tool") in self.loop.context.tools:
             # The policy's words are about a name that no tool has.
             text = failure["for_model"]
@@ -173,23 +175,27 @@ class ToolRun:
         return ToolMessage(text, name=name, tool_call_id=call_id, status=status, artifact=failure)
 
     @property
+    def mended(self) -> JsonDict:
+        """What the turn of the model has repaired; empty where it has repaired nothing."""
+        return self.given.get("mended") or {}
+
+    @property
     def written(self) -> JsonDict:
         """The call as the model wrote it."""
-        call, mended = self.request.tool_call, self.given.get("mended") or {}
-        return mended.get("original") or {"name": call["name"], "args": call["args"]}
+        call = self.request.tool_call
+        return self.mended.get("original") or {"name": call["name"], "args": call["args"]}
 
     @property
     def changes(self) -> list[JsonDict]:
         """What was changed, before others saw the call and behind them."""
-        mended = self.given.get("mended") or {}
         made = (event.get("changes", ()) for event in self.out["trail"])
-        return [*mended.get("changes", ()), *chain.from_iterable(made)]
+        return [*self.mended.get("changes", ()), *chain.from_iterable(made)]
 
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
         call, trail = {**self.request.tool_call, **self.written}, self.out["trail"]
-        if trail and "mended" in self.given:
-            trail = [{**trail[0], "changes": self.given["mended"]["changes"]}, *trail[1:]]
+        if trail and self.mended:
+            trail = [{**trail[0], "changes": self.mended["changes"]}, *trail[1:]]
         return {
             "tool_call_id": self.request.tool_call["id"],
             "call": {"name": call["name"], "args": call["args"]},
@@ -198,21 +204,29 @@ class ToolRun:
             **{key: item for key, item in self.out.items() if key == "failure"},
         }
 
-    def start(self, tool: BaseTool, args: JsonDict) -> Any:
-        """Run LangChain's handler with the call as it stands now; return what it returns."""
+    async def make(self, tool: BaseTool, args: JsonDict) -> JSON:
+        """Run LangChain's handler with the call as it stands now; return the tool's own value.
+
+        Raises:
+            ToolReportedError: If the handler answers with the message of an error.
+            Exception: What the handler raises; what its earlier tries raised stays a cause.
+        """
         self._answer, self._returned, self.errors = None, (), []
         # The tool may change its arguments; what was made stays as it was made.
         made = deepcopy(self.loop.context.tools[tool.name].strip(args))
         self.made = {**self.request.tool_call, "name": tool.name, "args": made}
         own: ToolCall = {**self.made, "args": args}
-        return self.handler(self.request.override(tool_call=own, tool=tool))
+        try:
+            answer = await value_of(self.handler(self.request.override(tool_call=own, tool=tool)))
+        except Exception as error:
+            gravest = chain_of([*(each for each in self.errors if each is not error), error])
+            if gravest is error or gravest is None:
+                raise
+            raise gravest from error
+        return self._read(answer)
 
-    def take(self, answer: Any) -> JSON:
-        """Keep what the handler answered; return the tool's own value, as the loop reads it.
-
-        Raises:
-            ToolReportedError: If it is the message of an error.
-        """
+    def _read(self, answer: Any) -> JSON:
+        """Keep what the handler answered; return the tool's own value, as the loop reads it."""
         message = own_message(answer, self.request.tool_call["id"])
         if message is not None and message is answer and self.made is not None:
             # Of a tool that acts, no answer of a handler hides what its code raised.
@@ -277,8 +291,7 @@ def spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
 
     async def acall(**args: Any) -> Any:
         check(deepcopy(args))
-        with _current() as run:
-            return run.take(await value_of(run.start(copy, args)))
+        return await cast("ToolRun", LISTENER.get()).make(copy, args)
 
     def call(**args: Any) -> Any:
         return run_sync(acall(**args))
@@ -286,18 +299,3 @@ def spec_of(tool: BaseTool, *, is_async: bool) -> ToolSpec:
     # A tool that is only async is refused by the loop where the agent is sync.
     is_coroutine = is_async or iscoroutinefunction(spec.call)
     return replace(spec, call=acall if is_coroutine else call)
-
-
-@contextmanager
-def _current() -> Iterator[ToolRun]:
-    """Give the run of the present call; what a handler's earlier tries raised stays a cause."""
-    run = cast("ToolRun", LISTENER.get())
-    try:
-        yield run
-    except ToolReportedError:
-        raise
-    except Exception as error:
-        gravest = chain_of([*(each for each in run.errors if each is not error), error])
-        if gravest is error or gravest is None:
-            raise
-        raise gravest from error
