@@ -94,7 +94,7 @@ class RunContext:
     """The parts of a graph, and how the run is hosted.
 
     Attributes:
-        tools: The tools by name; one whose server has changed its schema is renewed.
+        tools: The tools by name.
         map: The error-strategy map.
         limits: The bounds of a run.
         safety: Which changes run unasked.
@@ -120,7 +120,7 @@ class RunContext:
         texts: What was read in the last texts, by text and by why the model stopped.
     """
 
-    tools: dict[str, ToolSpec]
+    tools: Mapping[str, ToolSpec]
     map: StrategyMap
     limits: Limits
     safety: SafetyPolicy

@@ -53,7 +53,6 @@ HINTS = {
     "says_nothing": {},
 }
 SCHEMA = {"type": "object", "properties": {"q": {"type": "integer"}}, "required": ["q"]}
-CHANGED = {"type": "object", "properties": {"rows": {"type": "integer"}}, "required": ["rows"]}
 DATA = {"type": "object", "properties": {"data": {"type": "object"}}, "required": ["data"]}
 
 
@@ -68,15 +67,9 @@ TOOLS = [listed(name) for name in (*ANSWERS, *HINTS, "silent", "dies")]
 ODD = {"name": "odd", "description": "odd", "inputSchema": {"type": "object", "allOf": "any"}}
 
 
-LISTS = []
-
-
 def page(cursor):
-    LISTS.append(cursor)
     at = int(cursor or 0)
-    if PAGES == "changes" and len(LISTS) > 1:
-        return {"tools": [{**each, "inputSchema": CHANGED} for each in TOOLS]}
-    if PAGES in ("all", "odd", "changes"):
+    if PAGES in ("all", "odd"):
         return {"tools": [*([ODD] if PAGES == "odd" else []), *TOOLS]}
     shown = {"tools": TOOLS[at : at + 5] if PAGES == "pages" else TOOLS[:1]}
     more = {"pages": at + 5 < len(TOOLS), "endless": True, "same": True}[PAGES]

@@ -116,18 +116,6 @@ def test_a_list_of_tools_without_an_end_is_refused(served):
     served(use, "endless")
 
 
-@pytest.mark.parametrize(("args", "made"), [({"rows": 3}, [{"rows": 3}]), ({"q": 1}, [{"q": 1}])])
-def test_a_changed_schema_is_listed_again_before_a_call_is_refused(served, args, made):
-    out, called = served(graph_call("a_text", args), "changes")
-    assert (out["result"], called) == ("3 rows", made)
-
-
-def test_a_call_that_no_schema_allows_reads_the_new_one(served):
-    out, called = served(graph_call("a_text", {"lines": "many"}), "changes")
-    assert called == []
-    assert "`rows`" in out["failure"]["for_model"]
-
-
 @pytest.mark.parametrize("name", ["invalid_request", "no_session"])
 def test_a_session_that_has_ended_blames_no_argument(served, name):
     out, _ = served(graph_call(name))

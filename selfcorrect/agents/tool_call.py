@@ -57,15 +57,14 @@ class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        options: See `Options`, and what the host adds: `HostOptions`. A model may be named as
-            LangChain names it.
+        options: See `Options`, and what the host adds: `HostOptions`.
         shows: Whether calls are shown to others before they run.
     """
 
     def __init__(self, options: Mapping[str, Any], *, shows: bool) -> None:
         host = {name: options.get(name) for name in HostOptions.__annotations__}
         own = {name: item for name, item in options.items() if name not in host}
-        loop = build_loop((), _with_model(own))
+        loop = build_loop((), own)
         self._loop = run_as_shown(loop) if shows else loop
         self.raises = loop.context.raises
         self._effects = StrategyMap(effects=host["effects"]).effects
@@ -123,16 +122,6 @@ class HostedLoops:
 
 def _configurable(request: ToolCallRequest) -> JsonObject:
     return request.runtime.config.get("configurable") or {}
-
-
-def _with_model(options: JsonObject) -> JsonObject:
-    """Return the options with their model loaded, where it is named."""
-    model = options.get("model")
-    if not isinstance(model, str):
-        return options
-    from langchain.chat_models import init_chat_model
-
-    return {**options, "model": init_chat_model(model)}
 
 
 def _answer() -> JSON:

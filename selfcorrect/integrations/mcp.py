@@ -5,7 +5,6 @@ count as effects only where the caller trusts the server.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -39,8 +38,7 @@ async def session_tools(
 
     The value of a call is the server's structured content, else its text, else its blocks; where a
     text says more than the structured content, both. What its output schema says is not checked: a
-    call that is done would look as if it had failed. Before a call is refused, its tool is listed
-    again once: the server may have changed the schema.
+    call that is done would look as if it had failed.
 
     Args:
         session: An initialised `mcp.ClientSession`.
@@ -52,22 +50,16 @@ async def session_tools(
     Raises:
         ToolDefinitionError: If the list of tools does not end.
     """
-
-    async def list_specs() -> list[ToolSpec]:
-        return [
-            replace(
-                ToolSpec.from_schema(
-                    {key: tool[key] for key in _SHOWN if key in tool},
-                    _caller(session, tool["name"]),
-                    effect=_effect_of(tool.get("annotations") or {}) if trust else None,
-                    timeout=seconds,
-                ),
-                renew=list_specs,
-            )
-            for tool in await _list_tools(session)
-        ]
-
-    return [*filter(is_usable, await list_specs())]
+    specs = [
+        ToolSpec.from_schema(
+            {key: tool[key] for key in _SHOWN if key in tool},
+            _caller(session, tool["name"]),
+            effect=_effect_of(tool.get("annotations") or {}) if trust else None,
+            timeout=seconds,
+        )
+        for tool in await _list_tools(session)
+    ]
+    return [*filter(is_usable, specs)]
 
 
 def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:

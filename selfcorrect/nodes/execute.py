@@ -36,7 +36,7 @@ from selfcorrect.model import (
     own_finding,
 )
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.plan import check_call, found, renew
+from selfcorrect.nodes.plan import check_call, found
 from selfcorrect.state import CorrectionState, Update, stop_by, stop_run
 from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
@@ -45,10 +45,7 @@ from selfcorrect.tools.spec import ToolSpec
 
 async def execute(state: CorrectionState, context: RunContext) -> Update:
     """Call the tool once; a call that does not fit the tool never reaches it."""
-    wrong = unfit(state, context)
-    if wrong is not None and await renew(state, context):
-        wrong = unfit(state, context)
-    if wrong is not None:
+    if (wrong := unfit(state, context)) is not None:
         return wrong
     call = call_of(state["current"])
     tool = context.tools[call.name]

@@ -13,7 +13,6 @@ from selfcorrect.pointer import ARGS, oversize
 from selfcorrect.reading.call_object import is_cut, read_call
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.text import bound, release
-from selfcorrect.tools.spec import is_usable
 
 _NO_ANSWER = (
     *("content_filter", "refusal", "safety", "recitation", "prohibited_content"),
@@ -49,23 +48,6 @@ def check_call(call: Call, context: RunContext) -> Update | None:
         return found("plan", [_unknown_tool(call.name, context.tools)])
     findings = tool.findings(call.args)
     return found("schema", findings) if findings else None
-
-
-async def renew(state: CorrectionState, context: RunContext) -> bool:
-    """Ask the server of a tool once more what it offers; say whether the schema is another one."""
-    tool = context.tools.get(state["current"]["name"])
-    if tool is None or tool.renew is None or state["tried"]:
-        return False
-    try:
-        offered = await tool.renew()
-    except Exception:
-        return False
-    for each in offered:
-        if each.name == tool.name and is_usable(each) and each.parameters != tool.parameters:
-            kept = replace(tool, parameters=each.parameters, description=each.description)
-            context.tools[tool.name] = kept
-            return True
-    return False
 
 
 def found(source: str, findings: list[Finding]) -> Update:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from importlib.resources import files
 from threading import Lock
 from typing import Any
 from weakref import finalize
@@ -103,15 +104,7 @@ _MARK = 0x53435232
 _STATE = """
 select application_id, (select count(*) from sqlite_master) from pragma_application_id
 """
-_TABLE = f"""
-begin immediate;
-create table if not exists moves (
-  tool text, schema text, origin text, target text, maker text,
-  primary key (tool, schema, origin)
-);
-pragma application_id = {_MARK};
-commit;
-"""
+_TABLE = files("selfcorrect.repairs").joinpath("remember.sql").read_text("utf-8")
 _FIND = "select schema, origin, target, maker from moves where tool = ?"
 _KEEP = """
 insert into moves values (?, ?, ?, ?, ?) on conflict do update set
@@ -129,7 +122,7 @@ def _open(file: str) -> sqlite3.Connection:
         # One statement: another process may be making the table.
         mark, tables = database.execute(_STATE).fetchone()
         if not mark and not tables:
-            mark, _ = _MARK, database.executescript(_TABLE)
+            mark, _ = _MARK, database.executescript(_TABLE.format(mark=_MARK))
         problem = "" if mark == _MARK else "another program or version wrote it"
     except sqlite3.Error as error:
         problem = str(error)

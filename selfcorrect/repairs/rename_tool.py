@@ -1,5 +1,6 @@
 """rename-tool: gives a call the name of the one tool that is meant."""
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
 from selfcorrect.names import words
 from selfcorrect.pointer import ARGS
@@ -37,10 +38,5 @@ def _inner_call(call: Call, context: RepairContext) -> list[Change] | None:
     ]
 
 
-_CALLERS = frozenset(
-    {
-        *("call", "calls", "use", "run", "invoke", "execute", "exec", "do", "perform", "dispatch"),
-        *("tool", "tools", "function", "functions", "func", "api", "action", "command", "mcp"),
-    }
-)
+_CALLERS = frozenset(load_table("repairs/words.toml")["callers"])
 """Words of a name that only says that a tool is called."""

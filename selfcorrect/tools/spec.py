@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
@@ -60,7 +60,6 @@ class ToolSpec:
             the schema is known.
         takes_key: Whether it has the argument `idempotency_key`, which the runtime fills in: one
             key for all executions of a call. No model sees it.
-        renew: Lists the tools of its server anew; None where they do not change.
     """
 
     name: str
@@ -80,7 +79,6 @@ class ToolSpec:
     own: JsonObject | None = None
     bind: Callable[[JsonDict], Any] | None = None
     takes_key: bool = False
-    renew: Callable[[], Awaitable[list[ToolSpec]]] | None = None
 
     def __post_init__(self) -> None:
         if self.effect not in EFFECTS:
