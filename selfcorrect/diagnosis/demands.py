@@ -57,7 +57,7 @@ def _bounds(text: str) -> JsonDict:
         unit = _unit(between[3] or "", text)
         return {f"min{unit}": low, f"max{unit}": high}
     found: JsonDict = {}
-    for side, pattern in _BOUNDS:
+    for side, pattern in _BOUNDS.items():
         match = pattern.search(text)
         # "greater than or equal to 1" is no exclusive bound.
         if match is None or (found and side.startswith("exclusive")):
@@ -69,17 +69,9 @@ def _bounds(text: str) -> JsonDict:
 
 
 _N = r"(-?\d+(?:[.,]\d+)?)(?![\d:-])"
-_LEAST = r"at least|(?:no|not) (?:less|fewer) than|greater than or equal to|>=|min\w*(?: \w+)?:?"
-_MOST = r"at most|(?:no|not) (?:more|greater) than|less than or equal to|<=|max\w*(?: \w+)?:?|up to"
-_BOUNDS = tuple(
-    (side, re.compile(rf"(?i)(?:{words}) ?{_N}( \w+)?"))
-    for side, words in (
-        ("min", _LEAST),
-        ("max", _MOST),
-        ("exclusiveMin", r"greater than|more than|above|longer than|>"),
-        ("exclusiveMax", r"less than|below|shorter than|<"),
-    )
-)
+_BOUNDS = {
+    side: re.compile(rf"(?i)(?:{words}) ?{_N}( \w+)?") for side, words in _TABLE["bounds"].items()
+}
 _BETWEEN = re.compile(
     rf"(?i)(?:between|from|in(?: range)?) \[?{_N}(?: and | to |\.\.|, ?){_N}( \w+)?"
 )

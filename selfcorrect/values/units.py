@@ -1,27 +1,16 @@
 """Whether a place asks for exactly the unit or currency that was written."""
 
 import re
+from collections.abc import Mapping
 
 from selfcorrect.dictionary import is_word, stem
+from selfcorrect.lazy import load_table
 from selfcorrect.names import NEGATIONS, words
 
-_ROWS = (
-    "$ us$ usd dollar, € eur euro, £ gbp sterling, ¥ jpy yen, ₹ inr rupee, cad c$, aud a$, nzd",
-    "sgd, hkd, mxn peso, chf franc, cny yuan rmb, krw won, sek, nok, dkk, pln zloty, brl real",
-    "zar rand, btc bitcoin, eth ether, % percent pct percentage, nm, mi mile",
-    "km kilometer kilometre, m meter metre, cm centimeter centimetre, mm millimeter millimetre",
-    "in inch, ft foot feet, yd yard, kg kilogram kilo, g gram, mg milligram, t tonne, ton, lb",
-    "pound, oz ounce, ms millisecond, s sec second, min minute, h hr hour, d day, week, month",
-    "year, °C C celsius, °F F fahrenheit, K kelvin, km/h kmh kph, mph, W watt, V volt, A ampere",
-    "kB KB kilobyte, MB megabyte, GB gigabyte, TB terabyte, byte",
-)
-"""Signs and words of one unit between commas; a pound may be money or a weight."""
-_SIGNS = {word: row for line in _ROWS for row in line.split(", ") for word in row.split()}
+_TABLE: Mapping[str, list[str]] = load_table("values/units.toml")
+_SIGNS = {word: row for row in _TABLE["units"] for word in row.split()}
 _UNITS = {word.lower(): row for word, row in _SIGNS.items()}
-_ALSO_WORDS = frozenset({"in", "min", "a", "s", "real", "won"})
-"""Signs that a name or description uses as words."""
-_POINTS = frozenset({"day", "hour", "minute", "month", "second", "week", "year"})
-"""Words that say when, as `start_hour` does; a word for an amount is a plural."""
+_ALSO_WORDS, _POINTS = _TABLE["also_words"], _TABLE["points"]
 _BREAK = re.compile(
     r"[.,;:()\[\]\n]|\b(?:in|as|how many|(?:number|amount|count) of)\b"
     r"|\b(?=(?:to|from|before|after|between|until)\b)",
@@ -31,16 +20,7 @@ _BREAK = re.compile(
 _LONE = re.compile(r"(?:\bin |[(\[])(\w+)(?=[.,;:()\[\]\n]|\Z)")
 """A word where a unit may stand: the `wei` of `ETH (wei)`."""
 _IDLE = re.compile(r"\b(?:the|us|degrees?|whole|full)\s", re.IGNORECASE)
-_CHANGING = (
-    "nautical short long imperial troy metric fluid per square squared cubic log dozen half",
-    "canadian australian singapore kong taiwan zealand mexican minor base smallest lowest",
-    "hundred thousand million billion tenth hundredth thousandth cent pence penny zero one ten",
-    "sq light man air gross kilowatt amp business working trading fiscal subunit micro",
-    "quarter fraction decimal ratio basis scaled multiplied divided times",
-    "or if unless otherwise any other local such like example",
-)
-"""Words that make another unit of one, count it in others, or leave it open."""
-_CHANGES = NEGATIONS.union(*map(str.split, _CHANGING))
+_CHANGES = NEGATIONS.union(_TABLE["changing"])
 _LONGEST = 2_000
 
 
