@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.reading.json_calls import CallTextError, read_json_calls
+from selfcorrect.reading.json_calls import CallTextError
 from selfcorrect.reading.json_text import Scanner, inside, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import NAME
@@ -39,18 +39,7 @@ def read_markup(
         except JsonTextError as error:
             raise CallTextError(name, error) from None
         return (TextCall(name, arguments, (), skipped, groups.get("id")),), end
-    found = _RECORD.match(text, start)
-    if found is None:
-        return None
-    try:
-        elements, end, skipped = _elements(text, found.end(), found["mark"] or "")
-    except JsonTextError as error:
-        named = _NAME_ELEMENT.search(text, found.end(), found.end() + 2_000)
-        if named is None:
-            return None
-        raise CallTextError(named[1], error) from None
-    calls = read_json_calls(elements, is_tool, skipped)
-    return (calls, end) if calls else None
+    return None
 
 
 def with_tags(text: str) -> str:
@@ -206,8 +195,6 @@ TAG = re.compile(
 THINKING = re.compile("".join(_TABLE["thinking"]))
 """What a model writes for itself; a part that is not closed reaches to the end."""
 
-_RECORD = re.compile(rf"{_OPEN}(?=<\w)")
-_NAME_ELEMENT = re.compile(rf"<(?:tool_)?name>\s*({NAME})\s*</")
 _LEAD = re.compile(r"(?:\s|```\w*|<[|｜]tool[_▁]sep[|｜]>|<\|tool_call_argument_begin\|>)*")
 _ELEMENT = re.compile(
     rf"\s*(?:<(?P<parameter>{_MARK}parameter){_NAMED}(?P<key>[\w.\-]+)[\"']?"
