@@ -1,4 +1,4 @@
-"""The whole transition table: what a node came to decides which node is next.
+"""The transition table of `routing.toml`: what a node came to decides which node is next.
 
 LangGraph's graph and the walker are both built from it. A deployment's own nodes and edges go over
 it, outcome by outcome.
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
+from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
 
 END = "__end__"
@@ -19,21 +20,7 @@ STOPPED = "stopped"
 PASSED = "passed"
 """The outcome of a node on an edge, or before a node."""
 
-ROUTES: Mapping[str, Mapping[str, str]] = {
-    "plan": {"planned": "execute", "found": "diagnose"},
-    "execute": {"done": END, "failed": "diagnose"},
-    "diagnose": {"diagnosed": "select_strategy"},
-    "select_strategy": {"selected": "repair"},
-    "repair": {
-        "changed": "validate",
-        "wait": "retry",
-        "gave_up": "select_strategy",
-        "answered": END,
-    },
-    "validate": {"valid": "retry", "invalid": "diagnose"},
-    "retry": {"retry": "execute"},
-    "report_failure": {"reported": END},
-}
+ROUTES: Mapping[str, Mapping[str, str]] = load_table("routing.toml")
 """Targets by outcome, by node; every node but the last also has `stopped`."""
 
 Routes: TypeAlias = dict[str, dict[str, str]]

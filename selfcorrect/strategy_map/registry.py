@@ -11,18 +11,15 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from selfcorrect.errors import near_name, unknown_name
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonObject, Needs, frozen
 
 Factory: TypeAlias = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
 _F = TypeVar("_F", bound=Factory)
 
-_IN_PASS = (
-    *("unwrap-arguments", "rename-argument", "drop-null", "default-value", "parse-nested"),
-    *("unwrap-value", "convert-type", "correct-enum", "format-date", "format-time"),
-    *("correct-format", "split-list", "wrap-list", "unwrap-list"),
-)
-"""The strategies of `selfcorrect.values.primitives`, which nothing loads for a healthy call."""
+_IN_PASS = load_table("values/primitives.toml")
+"""The strategies of the pass over arguments."""
 _ALONE = (
     *("fix-json", "rename-tool", "clamp", "adjust-date", "wait", "remember", "give-up"),
     "escalate",
