@@ -1,13 +1,12 @@
 """Says what is wrong with arguments: one finding for each place that a schema refuses."""
 
 import json
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from selfcorrect.errors import TooLargeError
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
 from selfcorrect.schema.slot import Slot
@@ -164,8 +163,7 @@ def _alternative(branch: Slot) -> str:
     return describe(branch.view) or "another value"
 
 
-_FILE = Path(__file__).with_name("sentences.toml")
-_WORDS: Mapping[str, Mapping[str, str]] = tomllib.loads(_FILE.read_text("utf-8"))
+_WORDS: Mapping[str, Mapping[str, str]] = load_table("schema/sentences.toml")
 _OF_KEYS, _TYPES, _FORMATS = _WORDS["keys"], _WORDS["types"], _WORDS["formats"]
 _COUNTED = ("Length", "Items", "Properties")
 
