@@ -10,7 +10,7 @@ from typing import Any
 
 from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import NotDone, ToolDefinitionError
-from selfcorrect.lazy import name_extra
+from selfcorrect.lazy import load_table, name_extra
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec, is_usable
@@ -22,12 +22,7 @@ _NO_SERVERS = frozenset(ToolOptions.__annotations__) | MCP_HINTS
 """Keys of metadata that mean nothing where a server wrote them."""
 _NO_SESSION = (-32600, 32600)
 """With these codes servers, and the SDK itself, say that a request belongs to no session."""
-_EFFECTS: tuple[tuple[str, bool, Effect], ...] = (
-    ("readOnlyHint", True, "read_only"),
-    ("destructiveHint", True, "destructive"),
-    ("idempotentHint", True, "idempotent"),
-    ("destructiveHint", False, "mutating"),
-)
+_EFFECTS: list[tuple[str, bool, Effect]] = load_table("integrations/mcp.toml")["effects"]
 """Which effect a hint stands for; the first that a server gives counts."""
 
 
