@@ -70,6 +70,7 @@ async def take_turn(
     Turns that do not stand, and what was said about them, are in prompts only.
     """
     messages = request.state["messages"]
+    response: Any = None
     update: JsonDict = {RUN: run}
     if (over := why_over(messages, is_running=messages[-1].id != run.begins)) is None:
         try:
@@ -109,8 +110,9 @@ async def _take_turn(
     asked = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
     if (objection := object_to_repeats(messages)) and run.may_ask(objection):
         asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
-    may_object = True
-    for left in reversed(range(MOST_ASKS)):
+    may_object, left = True, MOST_ASKS
+    while True:
+        left -= 1
         response = await ask_model(asked, ask, loop.context, run.account)
         if not any(isinstance(each, AIMessage) for each in response.result):
             # Another middleware answers without the model.
