@@ -20,7 +20,7 @@ STOPPED = "stopped"
 PASSED = "passed"
 """The outcome of a node on an edge, or before a node."""
 
-ROUTES: Mapping[str, Mapping[str, str]] = load_table("routing.toml")
+ROUTES: Mapping[str, Mapping[str, str]] = load_table("routing.toml")["routes"]
 """Targets by outcome, by node; every node but the last also has `stopped`."""
 
 Routes: TypeAlias = dict[str, dict[str, str]]

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from selfcorrect.context import RunContext, SystemTime
 from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.handlers import OnError
+from selfcorrect.lazy import load_table
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JsonObject, Safety
@@ -45,16 +46,7 @@ def load_node(name: str) -> Node:
 
 
 _EAGER: Mapping[str, Node] = {"plan": plan, "execute": execute}
-SLOTS: Mapping[str, str] = {
-    "planner": "plan",
-    "executor": "execute",
-    "diagnoser": "diagnose",
-    "selector": "select_strategy",
-    "repairer": "repair",
-    "validator": "validate",
-    "retrier": "retry",
-    "reporter": "report_failure",
-}
+SLOTS: Mapping[str, str] = load_table("routing.toml")["slots"]
 """The built-in nodes, by the option that takes their place."""
 
 

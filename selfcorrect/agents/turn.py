@@ -56,12 +56,8 @@ def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
     if _OPENERS.search(text) is None:
         return False
     squeezed = _APART.sub("", _fold(text))
-    marks = _MARKS if "<" in text or "[TOOL" in text else ()
-    return any(letters(name).casefold() in squeezed for name in (*names, *marks))
-
-
-_MARKS = ("tool", "function", "invoke", "call")
-"""Words of the tags around calls; one of them says so where no tool is named."""
+    # A tag may be that of a call that names no tool.
+    return "<" in text or any(letters(name).casefold() in squeezed for name in names)
 
 
 def read_text_calls(

@@ -74,7 +74,7 @@ class SafetyPolicy:
         for path in filter(None, (change.path, change.moved_from)):
             keys = keys_of(path)
             # By words: a value must not lose its protection under another spelling of its name.
-            pairs = list(product(keys, self.sensitive))
+            pairs = product(keys, self.sensitive)
             if any(same_words(key, name) or fnmatchcase(key, name) for key, name in pairs):
                 return True
             if tool and tool.slot.at(keys).view.get("x-sensitive"):

@@ -45,7 +45,7 @@ def log_failure(report: FailureReport, state: CorrectionState, context: RunConte
     """Write why a call failed."""
     error = next(reversed(context.live_part(state["run"]).errors), None)
     told: JsonDict = {name: getattr(report, name) for name in _REPORTED}
-    level = _LEVELS.get(report.reason, logging.INFO)
+    level = logging.WARNING if report.reason in _WARNS else logging.INFO
     kinds = {each.get("kind") for each in report.findings}
     if error is not None:
         told |= {"error": f"{type(error).__name__}: {text_of(error)}", "traceback": _frames(error)}
@@ -79,11 +79,8 @@ def redacted(_logger: Any, _method: str, event: Any) -> Any:
 
 _TOLD = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
 _REPORTED = ("tool", "reason", "detail", "record")
-_LEVELS: dict[str, int] = dict.fromkeys(
-    ("limit_reached", "attempts_exhausted", "terminal_kind", "unavailable", "escalated"),
-    logging.WARNING,
-)
-"""Levels by reason; whatever else ends a run is a mistake of the model, or waits for a person."""
+_WARNS = ("limit_reached", "attempts_exhausted", "terminal_kind", "unavailable", "escalated")
+"""Reasons of warnings; any other is a mistake of the model, or waits for a person."""
 
 
 def _write(level: int, event: str, told: JsonObject, *, or_stderr: bool = False) -> None:
