@@ -30,23 +30,13 @@ def load_names(package: str, homes: Mapping[str, str]) -> tuple[list[str], Calla
     return list(modules), load
 
 
-_EXTRAS = {
-    "anywidget": "jupyter",
-    "langchain": "agent",
-    "mcp": "mcp",
-    "opentelemetry": "otel",
-    "psycopg": "postgres",
-}
-"""The extra that installs a library."""
-
-
 @contextmanager
 def name_extra() -> Iterator[None]:
     """Say of an optional library that is missing inside which command installs it."""
     try:
         yield
     except ModuleNotFoundError as error:
-        if (extra := _EXTRAS.get((error.name or "").split(".")[0])) is None:
+        if (extra := load_table("extras.toml").get((error.name or "").split(".")[0])) is None:
             raise
         say = f"{error.msg}; install it with: pip install 'selfcorrect[{extra}]'"
         raise ModuleNotFoundError(say, name=error.name) from None

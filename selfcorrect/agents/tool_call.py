@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, TypeAlias, TypedDict, cast
 from uuid import uuid4
 
@@ -57,13 +58,16 @@ class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        options: See `Options`, and what the host adds: `HostOptions`.
+        options: See `Options`, and what the host adds: `HostOptions`. A model may be named as
+            LangChain names it.
         shows: Whether calls are shown to others before they run.
     """
 
     def __init__(self, options: Mapping[str, Any], *, shows: bool) -> None:
         host = {name: options.get(name) for name in HostOptions.__annotations__}
         own = {name: item for name, item in options.items() if name not in host}
+        if isinstance(named := own.get("model"), str):
+            own["model"] = import_module("langchain.chat_models").init_chat_model(named)
         loop = build_loop((), own)
         self._loop = run_as_shown(loop) if shows else loop
         self.raises = loop.context.raises

@@ -142,7 +142,7 @@ _DURATION = re.compile(
 )
 _ASKS = re.compile("".join(_TABLE["ask"]))
 _ABROAD = re.compile("".join(_TABLE["abroad"]))
-_UNITS = {"ms": 0.001, "mi": 60, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+_UNITS: dict[str, float] = _TABLE["seconds"]
 """Seconds in a unit, by the beginning of its name."""
 
 

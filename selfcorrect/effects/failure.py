@@ -163,7 +163,7 @@ _STATUS_TEXT = re.compile(r"\s*\d{3}(?:\s|$)", re.ASCII)
 
 JSON_RPC = range(-32768, -31999)
 """The reserved codes; most of them leave open whether the request was carried out."""
-_REFUSED_REQUESTS = {-32700: 400, -32600: 400, -32601: 404, -32602: 422, -32002: 404}
+_REFUSED_REQUESTS: dict[int, int] = dict(_TABLE["refused_requests"])
 _NO_ANSWER = frozenset({408, 499})
 _UNCLEAR = frozenset({409, 412, 424})
 """Statuses that may speak of an equal request before, or of a part of this one."""
