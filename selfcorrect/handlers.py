@@ -6,12 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from selfcorrect.model import (
-    JSON,
-    JsonObject,
-    Repair,
-    frozen,
-)
+# The whole family of what a handler meets is found here: what it gets, and how it ends in code.
+from selfcorrect.errors import EscalationError as EscalationError  # noqa: PLC0414
+from selfcorrect.model import JSON, JsonObject, Repair, frozen
 
 RUNG = "on-error"
 """The name of a handler on a ladder."""

@@ -72,3 +72,10 @@ def test_a_missing_library_is_reported_with_the_command_that_installs_it(library
     )
     assert ended.returncode == 1
     assert f"pip install 'selfcorrect[{extra}]'" in ended.stderr.replace("&#x27;", "'")
+
+
+def test_what_handlers_get_and_raise_stands_in_one_module():
+    from selfcorrect import handlers
+
+    for name in ("InvalidArgs", "DeserializationError", "ExecutionError", "EscalationError"):
+        assert getattr(handlers, name) is getattr(selfcorrect, name)
