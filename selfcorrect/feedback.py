@@ -46,7 +46,7 @@ def text_for_model(
     problems = map(_capital, _problems(findings, place, state["current"].get("args")))
     sentences = [*problems, *_details(reason, stop, state), *tried]
     said = of_tool if words != "hide" else []
-    key = _closing(reason, state, is_shown=bool(said), is_declared=bool(tool and tool.declared))
+    key = _closing(reason, state, is_shown=bool(said))
     wait = next((each["retry_after"] for each in of_tool if each.get("retry_after")), None)
     key = "wait" if key == "later" and wait else key
     closing = _CLOSING.get(key, "").format(wait=wait)
@@ -95,12 +95,21 @@ def _needs(place: Slot) -> str:
 
 
 def _tool_problem(finding: Finding) -> Iterator[str]:
-    problem, _ = _SENTENCES["kinds"][finding.get("kind", "internal")]
-    places = ", ".join(f"`{name_place(path)}`" for path in finding["paths"][:5])
+    # What only elimination says is too weak to blame.
+    paths = finding["paths"] if finding.get("witness") != "elimination" else []
+    places = ", ".join(f"`{name_place(path)}`" for path in paths[:5])
+    problem, _ = _kind_of(finding)
     yield f"{problem} ({places})" if places else problem
-    if len(finding["paths"]) == 1:
+    if len(paths) == 1:
         for code, value in finding["constraint"].items():
             yield f"{places} {must(code, value)}"
+
+
+def _kind_of(finding: Finding) -> tuple[str, str]:
+    """Return what is wrong with a tool's error, and the key of what can be done."""
+    kinds = _SENTENCES["kinds"]
+    found = kinds.get(finding["code"]) or kinds[finding.get("kind", "internal")]
+    return found[0], found[1]
 
 
 def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
@@ -158,15 +167,13 @@ def _changes(changes: Sequence[JsonObject]) -> str:
     )
 
 
-def _closing(reason: str, state: JsonObject, *, is_shown: bool, is_declared: bool) -> str:
+def _closing(reason: str, state: JsonObject, *, is_shown: bool) -> str:
     """Return the key of the closing sentence."""
     findings: list[Finding] = state["findings"]
     if reason in ("terminal_kind", "rejected", "no_call"):
         return "forbidden" if reason == "no_call" and is_forbidden(state["given"]) else reason
     if _is_lost(state):
         return "lost"
-    if reason == "refused" and is_declared:
-        return "partly"
     if reason in ("unknown_outcome", "escalated", "unavailable"):
         return reason
     if _is_question(reason, state):
@@ -176,8 +183,8 @@ def _closing(reason: str, state: JsonObject, *, is_shown: bool, is_declared: boo
         return key or ""
     if not findings:
         return "MalformedCall"
-    _, key = _SENTENCES["kinds"][findings[0].get("kind", "internal")]
-    return f"{key} shown" if is_shown and key != "later" else key
+    _, key = _kind_of(findings[0])
+    return f"{key} shown" if is_shown and f"{key} shown" in _CLOSING else key
 
 
 def _fit(texts: Sequence[str]) -> str:

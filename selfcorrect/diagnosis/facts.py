@@ -1,18 +1,23 @@
 """Reads what an exception carries as structure: its classes, status, code and wait."""
 
 import builtins
+import dis
 import errno
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from selfcorrect.diagnosis.parameters import Places, mask, places_of
 from selfcorrect.effects.failure import (
     JSON_RPC,
     TIMEOUT_FIELDS,
     chain,
     field_of,
+    frame_home,
+    origin_of,
     protocol_code,
     status_of,
     statuses_of,
@@ -22,6 +27,8 @@ from selfcorrect.model import JSON, Finding, JsonObject
 from selfcorrect.text import release, text_of
 
 MAX_TEXT = 64_000
+BUG = "ToolBug"
+"""The code of an error that is the tool's own fault."""
 _CODE_FIELDS = ("error_code", "code", "sqlite_errorname", "validator")
 
 
@@ -177,3 +184,71 @@ def _seconds_in(value: Any) -> float:
         at = parsedate_to_datetime(str(value))
         left = at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)
         return max(0.0, left.total_seconds())
+
+
+# --- whose fault ---
+
+
+def is_bug(error: Exception, home: str, args: JSON, schema: JsonObject) -> bool:
+    """Say whether an error is a fault of the tool's code, and not of the call's arguments.
+
+    An author refuses by a `raise` in the tool's own code. What the interpreter or a library raises
+    beneath it is a bug, unless it speaks of the call: `KeyError('ann')` for `{"customer": "ann"}`.
+
+    Args:
+        error: What left the tool.
+        home: The top-level package of the tool's own code.
+        args: The arguments of the call.
+        schema: Their schema.
+    """
+    trace = origin_of(error)
+    if type(error) not in _BUGS or trace is None or frame_home(trace) == _HOME:
+        return False
+    code = trace.tb_frame.f_code.co_code
+    is_statement = code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+    is_assert = isinstance(error, AssertionError)
+    if is_statement and not is_assert and frame_home(trace) == home:
+        return False
+    is_sentence = is_statement and not isinstance(error, KeyError)
+    return not _speaks_of(error, places_of(args, schema), is_sentence=is_sentence)
+
+
+_HOME = __name__.partition(".")[0]
+_BUGS = (
+    AssertionError,
+    AttributeError,
+    FileNotFoundError,
+    ImportError,
+    IndexError,
+    json.JSONDecodeError,
+    KeyError,
+    ModuleNotFoundError,
+    NameError,
+    StopIteration,
+    TypeError,
+    UnboundLocalError,
+    UnicodeDecodeError,
+    UnicodeEncodeError,
+    ZeroDivisionError,
+)
+
+
+def _speaks_of(error: Exception, places: Places, *, is_sentence: bool) -> bool:
+    """Say whether an error repeats a value of the call or names an argument.
+
+    Args:
+        error: The error.
+        places: The arguments of the call and of its schema.
+        is_sentence: Whether somebody wrote its text; the interpreter names what the code is
+            about, and so only an argument that the call lacks counts.
+    """
+    subjects = (field_of(error, name) for name in ("doc", "filename", "object"))
+    subject = str(next((each for each in subjects if each is not None), error))
+    masked = mask(subject, places)
+    if subject in map(str, places.values.values()) or masked.quoted or masked.bare:
+        return True
+    named = (path for word in _WORDS.findall(masked.text) for path in places.named(word))
+    return any(is_sentence or path not in places.values for path in named)
+
+
+_WORDS = re.compile(r"[\w.-]+")

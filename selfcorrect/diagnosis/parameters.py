@@ -103,6 +103,9 @@ def mask(text: str, places: Places) -> Masked:
         ((str(value).strip()[:_LONG], path) for path, value in places.values.items()),
         key=lambda pair: -len(pair[0]),
     )
+    if not any("://" in value for value, _ in spelt):
+        # The address that a 401 was answered from says nothing of the arguments.
+        text = _ADDRESS.sub(MARK, text)
     for value, path in spelt:
         if not value or value not in text:
             continue
@@ -116,6 +119,9 @@ def mask(text: str, places: Places) -> Masked:
             # A value that is an argument's name too may stand for the name elsewhere.
             text = whole.sub(MARK, text, count=1 if places.named(value) else 0)
     return Masked(text, tuple(quoted), tuple(bare))
+
+
+_ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>]+")
 
 
 # --- the arguments at fault ---

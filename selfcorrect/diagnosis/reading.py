@@ -72,6 +72,8 @@ def read(
         wait = seconds_of(rules.captures.get("seconds")) or clues.spoken_wait
     vouched = rules.first is not None and rules.first.rule.repair is not None
     by_words = kind in RETRYABLE and not _is_backed(kind, said) and not vouched
+    if clues.blame.by == "elimination" and not rules.paths:
+        witness = "elimination"
     more: Finding = {
         "paths": places_at_fault(clues, rules.paths, kind),
         "constraint": finding.get("constraint") or constraint,
@@ -148,9 +150,7 @@ def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, st
     weights = load()
     votes = testify(weights, features_of(clues))
     found = decide(votes, weights, clues, kind, category)
-    is_guess = clues.blame.by == "elimination" and found.category != Category.NONE
-    witness = "elimination" if is_guess else "witness"
-    return ErrorKind(found.kind), Category(found.category), found.confidence, witness
+    return ErrorKind(found.kind), Category(found.category), found.confidence, "witness"
 
 
 def places_at_fault(clues: Clues, said: list[str], kind: ErrorKind) -> list[str]:

@@ -242,12 +242,18 @@ def _is_refusal(layer: BaseException, home: str, error: BaseException) -> bool:
     if layer is not error:
         return True
     is_slip = isinstance(layer, KeyError | IndexError | OSError)
-    return not is_slip and _home_of(layer.__traceback__) == home
+    trace = origin_of(layer)
+    return not is_slip and trace is not None and frame_home(trace) == home
 
 
-def _home_of(trace: TracebackType | None) -> str | None:
-    """Return the top-level package of the code that raised."""
-    name = None
-    while trace is not None:
-        name, trace = trace.tb_frame.f_globals.get("__name__"), trace.tb_next
-    return name.partition(".")[0] if isinstance(name, str) else None
+def origin_of(error: BaseException) -> TracebackType | None:
+    """Return where an error was raised: the innermost entry of its traceback."""
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    return trace
+
+
+def frame_home(trace: TracebackType) -> str:
+    """Return the top-level package of the code of an entry of a traceback."""
+    return str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0]

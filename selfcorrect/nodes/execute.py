@@ -120,7 +120,7 @@ class Execution:
             raise
         except Exception as error:
             # A call that succeeds loads nothing of this.
-            from selfcorrect.diagnosis.facts import finding_of
+            from selfcorrect.diagnosis.facts import BUG, finding_of, is_bug
             from selfcorrect.effects.failure import ending_of, is_interrupt
 
             if is_interrupt(error):
@@ -128,6 +128,9 @@ class Execution:
 
             context.live_part(state["run"]).errors.append(error)
             finding = finding_of(error)
+            if is_bug(error, tool.home, call.args, tool.parameters):
+                words = dict.fromkeys((type(error).__name__, finding["text"]))
+                finding |= {"code": BUG, "text": ": ".join(words)}
             outcome = _outcome_of(error, finding, call, tool, context)
             ending = ending_of(error)
         else:

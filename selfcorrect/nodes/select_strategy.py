@@ -86,8 +86,7 @@ def _first_bound(
 def _ask(state: CorrectionState, context: RunContext, text: str) -> Update:
     if context.ask is not None:
         return {"outcome": "selected", "selected": [], "note": {"asks": text}}
-    stop = stop_run("needs_person", f"{text} No one is available to answer.")
-    return stop_refused(state, context) or stop
+    return stop_refused(state, context) or stop_run("needs_person", text)
 
 
 @dataclass(slots=True)

@@ -116,7 +116,11 @@ def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranke
         union = slot.at([*map(str, inner)])
         meant = union.meant(error.instance)
         if meant is not None and not meant.accepts(error.instance):
-            yield from _errors(error.instance, meant, place)
+            others = [_alternative(each) for each in union.branches if each is not meant]
+            for rank, finding in _errors(error.instance, meant, place):
+                if finding["paths"] == [pointer(*place)] and any(others):
+                    finding["text"] += f" (or {' or '.join(others)})"
+                yield rank, finding
             return
         if union.tag is not None and isinstance(error.instance, dict):
             # What is wrong is the argument that tells the objects of the union apart.

@@ -76,9 +76,11 @@ class Slot:
         if self.tag is not None:
             name, by_value = self.tag
             return by_value.get(_plain_text(value.get(name)))
-        prices = [each.misfits(value) for each in fitting]
-        best = min(prices)
-        return fitting[prices.index(best)] if prices.count(best) == 1 else None
+        # An object without a key of any branch means none of them.
+        known = [each for each in fitting if not value.keys().isdisjoint(each.properties)]
+        prices = [each.misfits(value) for each in known]
+        is_one = prices.count(min(prices, default=None)) == 1
+        return known[prices.index(min(prices))] if is_one else None
 
     def misfits(self, value: JsonObject) -> tuple[int, int]:
         """Count the keys that an object has too many, and those that it lacks."""

@@ -47,7 +47,8 @@ class Answer:
             self.captures if self.first else other.captures,
             self.kind or other.kind,
             self.category or other.category,
-            self.paths or other.paths,
+            # A category of "none" says that no argument is at fault.
+            self.paths or ([] if self.category == Category.NONE else other.paths),
             (*self.met, *other.met),
         )
 

@@ -1,0 +1,65 @@
+"""Whose fault a failure is: the model reads of arguments only where the error points at them."""
+
+import re
+
+import pytest
+from kit import sections
+from pydantic import BaseModel, Field
+
+from selfcorrect import ToolSpec
+from selfcorrect.testing import VirtualTime, play
+
+ROWS = [
+    [cell.strip() for cell in row.split("|")]
+    for rows in sections("failures.txt").values()
+    for row in rows
+]
+ARGS = {"customer": "ann", "amount": 4, "file": "notes.txt", "note": "{not json"}
+LIBRARIES = ("datetime", "importlib", "ipaddress", "json", "os", "socket", "uuid", "zoneinfo")
+ENDS = {
+    "tool": "Tell the user that the tool is broken.",
+    "call": "Call again as the tool's words ask, or ask the user.",
+    "service": "Call again later, or go on without it.",
+    "access": "If the tool's words name no remedy, tell the user.",
+}
+LOST = "Find out whether it was done before you repeat it."
+EFFECTS = [None, "read_only", "mutating"]
+
+
+class Order(BaseModel):
+    amount: int = Field(le=3)
+
+
+class Status(Exception):
+    def __init__(self, status, text):
+        super().__init__(text)
+        self.status_code = status
+
+
+class Refused(Exception):
+    """A class of the tool's own package."""
+
+
+def failure_of(statement, effect):
+    """Return the report of a tool whose code is one statement."""
+    source = f"def book(customer: str, amount: int, file: str, note: str):\n    {statement}"
+    imports = f"import urllib.request, {', '.join(LIBRARIES)}\n"
+    own = {"__name__": "shop", "Order": Order, "Status": Status, "Refused": Refused}
+    exec(imports + source, own)
+    tool = ToolSpec.from_function(own["book"], effect=effect)
+    return play([tool], {"call": {"name": "book", "args": ARGS}}, time=VirtualTime())["failure"]
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+@pytest.mark.parametrize(("statement", "party", "names", "says"), ROWS)
+def test_whose_fault(statement, party, names, says, effect):
+    failure = failure_of(statement, effect)
+    text = failure["for_model"]
+    before = text.partition("The tool's words")[0]
+    assert {*re.findall(r"`(\w+)`", before)} == {*names.split()}
+    assert says.casefold() in text.casefold().replace('\\"', '"')
+    is_lost = failure["attempts"][-1]["outcome"] == "lost" and effect != "read_only"
+    assert text.endswith(LOST if is_lost else ENDS[party])
+    assert ("arguments are not at fault" in text) == (party == "tool")
+    assert ("nobody knows" in text.casefold()) == is_lost
+    assert len(text.split()) <= 120
