@@ -8,7 +8,6 @@ from typing import Any, cast
 from selfcorrect.drawing.picture import START, lay_out, paint
 from selfcorrect.drawing.text import change_text, moment_text
 from selfcorrect.drawing.view import (
-    VERSION,
     Detail,
     Match,
     Moment,
@@ -60,7 +59,6 @@ def views_of(output: Any, *, title: str) -> list[View]:
         detail = detail_of(event)
         changes = changes + detail["changes"]
         view = View(
-            version=VERSION,
             title=release(title, 200),
             status="past" if later else status,
             sentence=f"{moment_text(moment)}; next: {following[0]}" if later else end,
@@ -89,7 +87,7 @@ def detail_of(event: JsonObject, strategies: Any = None) -> Detail:
         changes=[_change(dict_of(each)) for each in list_of(event.get("changes"))],
         matches=[_match(dict_of(each), strategies) for each in list_of(event.get("findings"))],
         tried=[_texts(dict_of(each), _TRIED) for each in list_of(event.get("tried"))],
-        cost={shown(name): _number(item) for name, item in dict_of(event.get("cost")).items()},
+        cost={shown(name): number_of(item) for name, item in dict_of(event.get("cost")).items()},
         error="\n".join(filter(None, map(shown, error))),
     )
 
@@ -141,6 +139,11 @@ def list_of(value: Any, most: int = 50) -> list[Any]:
     return value[:most] if isinstance(value, list) else []
 
 
+def number_of(value: Any) -> float:
+    """Return a number that can be shown, or 0."""
+    return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0
+
+
 def _moment(number: int, event: Any) -> Moment:
     item = dict_of(event)
     node, outcome = _texts(item, ("node", "outcome")).values()
@@ -148,7 +151,7 @@ def _moment(number: int, event: Any) -> Moment:
         id=str(number),
         node=node,
         outcome=outcome if node or not number else f"no step: {shown(event)}",
-        seconds=_number(item.get("seconds")),
+        seconds=number_of(item.get("seconds")),
         kind="step" if node else "error" if number else "input",
         is_left=False,
         is_head=False,
@@ -209,8 +212,3 @@ def _picture_of(events: Sequence[JsonObject]) -> Picture:
 
 def _texts(item: JsonObject, names: Sequence[str]) -> dict[str, str]:
     return {name: shown(item.get(name)) for name in names}
-
-
-def _number(value: Any) -> float:
-    """Return a number that can be shown, or 0."""
-    return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0

@@ -1,7 +1,7 @@
 """Says what is shown of a run: LangGraph's history in, one `View` out."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from itertools import chain, pairwise, product
 from typing import Any
 
@@ -13,11 +13,12 @@ from selfcorrect.drawing.recorded import (
     detail_of,
     dict_of,
     list_of,
+    number_of,
     outcome_of,
     question_of,
     shown,
 )
-from selfcorrect.drawing.view import VERSION, Detail, Moment, Picture, Status, View, ViewChange
+from selfcorrect.drawing.view import Detail, Moment, Picture, Status, View, ViewChange
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict, frozen
 from selfcorrect.notebook.edits import loop_of
@@ -38,7 +39,6 @@ class Sight:
         head: Where the head stands.
         error: What the last step raised.
         breakpoints: The nodes before which a run stops.
-        seconds: How long steps took, by checkpoint.
         is_running: Whether a command is at work.
     """
 
@@ -47,7 +47,6 @@ class Sight:
     head: Point
     error: str
     breakpoints: Collection[str]
-    seconds: Mapping[str, float]
     is_running: bool = False
 
     @property
@@ -82,7 +81,6 @@ def view_of(sight: Sight) -> View:
     loop, now, state, status = loop_of(sight.graph), sight.now, state_of(sight.now), sight.status
     title = dict_of(state.get("current")).get("name") if loop else None
     return {
-        "version": VERSION,
         "title": shown(title or sight.graph.name),
         "status": status,
         "sentence": _SENTENCES[status].format(next=_names(now.next) or "nothing"),
@@ -118,11 +116,12 @@ def _picture(sight: Sight) -> Picture:
 def _moments(sight: Sight) -> Iterator[Moment]:
     path = {each.id for each in sight.head.path}
     for each in sight.history.points:
+        event = _event(each)
         moment: Moment = {
             "id": each.id,
             "node": _names(each.nodes),
-            "outcome": shown(_event(each).get("outcome")),
-            "seconds": round(sight.seconds.get(each.id, each.seconds), 6),
+            "outcome": shown(event.get("outcome")),
+            "seconds": number_of(event.get("seconds")),
             "kind": each.kind,
             "is_left": each.id not in path,
             "is_head": each.id == sight.head.id,
