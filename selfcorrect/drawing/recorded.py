@@ -39,8 +39,8 @@ def views_of(output: Any, *, title: str) -> list[View]:
     trail = list_of(run.get("trail"), _MOST_STEPS + 1)
     if len(trail) > _MOST_STEPS:
         trail[-1] = "further steps are not shown"
-    events = [{}, *map(dict_of, trail)]
-    moments = [_moment(number, event) for number, event in enumerate([{}, *trail])]
+    events = [{}, *map(_event, trail)]
+    moments = [_moment(number, event) for number, event in enumerate(events)]
     drawn, outcome = _picture_of(events), outcome_of(run)
     failure = dict_of(run.get("failure"))
     asked = run.get("question") or failure.get("question")
@@ -144,18 +144,27 @@ def number_of(value: Any) -> float:
     return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0
 
 
-def _moment(number: int, event: Any) -> Moment:
-    item = dict_of(event)
-    node, outcome = _texts(item, ("node", "outcome")).values()
+def moment_of(key: str, node: str, event: JsonObject) -> Moment:
+    """Return the step of a node that wrote an event."""
     return Moment(
-        id=str(number),
+        id=key,
         node=node,
-        outcome=outcome if node or not number else f"no step: {shown(event)}",
-        seconds=number_of(item.get("seconds")),
-        kind="step" if node else "error" if number else "input",
+        outcome=shown(event.get("outcome")),
+        seconds=number_of(event.get("seconds")),
+        kind="step",
         is_left=False,
         is_head=False,
     )
+
+
+def _event(item: Any) -> JsonDict:
+    event = dict_of(item)
+    return event if event.get("node") else {"outcome": f"no step: {shown(item)}"}
+
+
+def _moment(number: int, event: JsonObject) -> Moment:
+    moment = moment_of(str(number), shown(event.get("node")), event)
+    return moment if moment["node"] else {**moment, "kind": "error" if number else "input"}
 
 
 def _change(change: JsonObject) -> ViewChange:

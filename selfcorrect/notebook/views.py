@@ -13,7 +13,7 @@ from selfcorrect.drawing.recorded import (
     detail_of,
     dict_of,
     list_of,
-    number_of,
+    moment_of,
     outcome_of,
     question_of,
     shown,
@@ -116,16 +116,9 @@ def _picture(sight: Sight) -> Picture:
 def _moments(sight: Sight) -> Iterator[Moment]:
     path = {each.id for each in sight.head.path}
     for each in sight.history.points:
-        event = _event(each)
-        moment: Moment = {
-            "id": each.id,
-            "node": _names(each.nodes),
-            "outcome": shown(event.get("outcome")),
-            "seconds": number_of(event.get("seconds")),
-            "kind": each.kind,
-            "is_left": each.id not in path,
-            "is_head": each.id == sight.head.id,
-        }
+        moment = moment_of(each.id, _names(each.nodes), _event(each))
+        moment |= {"kind": each.kind, "is_left": each.id not in path}
+        moment["is_head"] = each.id == sight.head.id
         yield moment
         if moment["is_head"] and sight.status == "error":
             node, error = _names(sight.now.next), sight.error.partition(":")[0]
