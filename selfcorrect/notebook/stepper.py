@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock
+from time import monotonic
 from typing import Any, Self
 from uuid import uuid4
 
@@ -24,7 +25,7 @@ from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
 from selfcorrect.graph import AGAIN
 from selfcorrect.model import JsonDict
 from selfcorrect.notebook.edits import complete_edit, loop_of
-from selfcorrect.notebook.history import Point, read_history
+from selfcorrect.notebook.history import Point, id_of, read_history
 from selfcorrect.notebook.outputs import Shown
 from selfcorrect.notebook.views import Sight, view_of
 from selfcorrect.text import release, text_of
@@ -76,6 +77,7 @@ class Stepper:
         self._given = dict(config or {})
         self._breakpoints: set[str] = set()
         self._hearers: list[Callable[[], Any]] = []
+        self._seconds: dict[str, float] = {}
         self._lock, self._pause = Lock(), Event()
         self._head = ""
         """The checkpoint at which the head stands; empty for the newest one."""
@@ -300,15 +302,17 @@ class Stepper:
 
     def _advance(self, payload: Any = None) -> StateSnapshot:
         """Run what is next, and let the head stand behind it."""
-        before, error = self._tip(), ""
+        before, started, error = self._tip(), monotonic(), ""
         try:
             self._invoke(payload, self._config())
         except Exception as raised:
             if self._head and self._tip().config == before.config:
                 raise  # the new branch was not even begun
             error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
-        self._head, self._error = "", error
-        return self._tip()
+        now, self._head, self._error = self._tip(), "", error
+        if not error:
+            self._seconds[id_of(now.config)] = monotonic() - started
+        return now
 
     def _invoke(self, payload: Any, config: Any) -> None:
         if not _needs_loop(self.graph):
@@ -336,7 +340,7 @@ class Stepper:
         # Another process may have stepped.
         raised: Any = (each.error for each in history.tip.tasks if each.error)
         error = self._error or release(next(raised, ""), 2_000)
-        return Sight(self.graph, history, head, error, self._breakpoints)
+        return Sight(self.graph, history, head, error, self._breakpoints, self._seconds)
 
 
 def _needs_loop(graph: Any) -> bool:

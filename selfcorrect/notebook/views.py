@@ -1,7 +1,7 @@
 """Says what is shown of a run: LangGraph's history in, one `View` out."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain, pairwise, product
 from typing import Any
 
@@ -39,6 +39,7 @@ class Sight:
         head: Where the head stands.
         error: What the last step raised.
         breakpoints: The nodes before which a run stops.
+        seconds: How long steps took, by checkpoint.
         is_running: Whether a command is at work.
     """
 
@@ -47,6 +48,7 @@ class Sight:
     head: Point
     error: str
     breakpoints: Collection[str]
+    seconds: Mapping[str, float]
     is_running: bool = False
 
     @property
@@ -117,8 +119,8 @@ def _moments(sight: Sight) -> Iterator[Moment]:
     path = {each.id for each in sight.head.path}
     for each in sight.history.points:
         moment = moment_of(each.id, _names(each.nodes), _event(each))
-        moment |= {"kind": each.kind, "is_left": each.id not in path}
-        moment["is_head"] = each.id == sight.head.id
+        moment |= {"kind": each.kind, "seconds": sight.seconds.get(each.id, 0.0)}
+        moment |= {"is_left": each.id not in path, "is_head": each.id == sight.head.id}
         yield moment
         if moment["is_head"] and sight.status == "error":
             node, error = _names(sight.now.next), sight.error.partition(":")[0]
