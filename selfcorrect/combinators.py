@@ -5,9 +5,10 @@ answer the questions of its graphs, make it a node of a graph with a checkpointe
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Any, TypeAlias
 from uuid import uuid4
@@ -33,8 +34,6 @@ from selfcorrect.tools.run import start_thread
 Graph: TypeAlias = Runnable[Any, Any]
 Check: TypeAlias = Callable[[Any], Any]
 NextInput: TypeAlias = Callable[[Any, Any], Any]
-RunGraph: TypeAlias = Callable[[Graph, Any], Any]
-"""Runs a graph on an input; under `ainvoke` it gives an awaitable."""
 End: TypeAlias = Any
 """How a run ended: its output, or the exception that it raised."""
 
@@ -52,15 +51,15 @@ def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
         GraphSetupError: If there is no graph, or an argument is not a graph.
     """
 
-    async def run(call: RunGraph, given: Any) -> Any:
+    async def run(way: str, given: Any, config: RunnableConfig, **options: Any) -> Any:
         end: End = None
         for graph in graphs:
-            end = await _end_of(call, graph, given)
+            end = await _end_of(graph, way, given, config, **options)
             if not _may_go_on(graph, end, may_repeat=may_repeat):
                 break
         return _unwrap(end)
 
-    return _in_order("first_of", graphs, run)
+    return _Combination("first_of", graphs, run)
 
 
 def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
@@ -77,35 +76,28 @@ def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
         GraphSetupError: If there is no graph, an argument is not a graph, or a tool may act twice.
     """
 
-    def run(given: Any, config: RunnableConfig, **options: Any) -> Any:
-        controls = [RunControl() for _ in graphs]
+    async def run(way: str, given: Any, config: RunnableConfig, **options: Any) -> Any:
+        control = RunControl()
+        stop = {"control": control} if way == "invoke" else {}
         ends = [
-            _end_of(
-                graph.invoke, given, _separate(config, n), **options, **_stop_by(graph, control)
-            )
-            for n, (graph, control) in enumerate(zip(graphs, controls, strict=True))
-        ]
-        futures = [start_thread("speculative", run_sync, end) for end in ends]
-        try:
-            return run_sync(_judge(map(Future.result, as_completed(futures))))
-        finally:
-            for control in controls:
-                control.request_drain("another graph has won")
-
-    async def arun(given: Any, config: RunnableConfig, **options: Any) -> Any:
-        ends = (
-            _end_of(graph.ainvoke, given, _separate(config, n), **options)
+            _end_of(graph, way, given, _separate(config, n), **(options | stop))
             for n, graph in enumerate(graphs)
-        )
-        tasks = list(map(asyncio.ensure_future, ends))
+        ]
         try:
-            return await _judge(asyncio.as_completed(tasks))
+            if way == "invoke":
+                futures = [start_thread("speculative", run_sync, end) for end in ends]
+                return await _judge(map(Future.result, as_completed(futures)))
+            tasks = list(map(asyncio.ensure_future, ends))
+            try:
+                return await _judge(asyncio.as_completed(tasks))
+            finally:
+                for each in tasks:
+                    each.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
         finally:
-            for each in tasks:
-                each.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            control.request_drain("another graph has won")
 
-    race = _Combination("speculative", graphs, run, arun)
+    race = _Combination("speculative", graphs, run)
     if not may_repeat and not _only_reads(race):
         raise GraphSetupError(
             "speculative runs every graph, so a tool with side effects may act twice: declare "
@@ -135,13 +127,13 @@ def loop_until(
     if max_iterations < 1:
         raise GraphSetupError(f"`max_iterations` must be at least 1, not {max_iterations}")
 
-    async def run(call: RunGraph, given: Any) -> Any:
+    async def run(way: str, given: Any, config: RunnableConfig, **options: Any) -> Any:
         out: Any = None
         attempts: list[JsonDict] = []
         for number in range(max_iterations):
             if number and feedback is not None:
                 given = await value_of(feedback(given, out))
-            out = await value_of(call(graph, given))
+            out = _unwrap(await _end_of(graph, way, given, config, **options))
             if failure := _failure_of(out):
                 if failure.get("reason") in _FINAL or not _may_go_on(graph, out):
                     return out
@@ -150,19 +142,19 @@ def loop_until(
             attempts += _list_executions(out)
         return _end_loop(out, attempts, max_iterations)
 
-    return _in_order("loop_until", [graph], run)
+    return _Combination("loop_until", [graph], run)
 
 
 class _Combination(Runnable[Any, Any]):
-    """Runs graphs with its own config, in sync code and in async code."""
+    """Runs graphs with its own config, in sync code and in async code.
 
-    def __init__(
-        self,
-        name: str,
-        graphs: Sequence[Graph],
-        run: Callable[..., Any],
-        arun: Callable[..., Awaitable[Any]],
-    ) -> None:
+    Args:
+        name: What it is called.
+        graphs: The graphs.
+        run: Runs them by `way`, the name of their method: `invoke` or `ainvoke`.
+    """
+
+    def __init__(self, name: str, graphs: Sequence[Graph], run: Callable[..., Any]) -> None:
         for graph in graphs:
             if not isinstance(graph, Runnable):
                 raise GraphSetupError(f"{name} takes compiled graphs, not {graph!r:.80}")
@@ -170,10 +162,11 @@ class _Combination(Runnable[Any, Any]):
             raise GraphSetupError(f"{name} needs at least one graph")
         self.name = name
         self.graphs = graphs
-        self._run, self._arun = run, arun
+        self._run = run
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:  # noqa: A002
-        return self._call_with_config(self._run, input, _in_scope(config), **options)
+        call: Any = partial(_run_now, self._run)
+        return self._call_with_config(call, input, _in_scope(config), **options)
 
     async def ainvoke(
         self,
@@ -181,7 +174,12 @@ class _Combination(Runnable[Any, Any]):
         config: RunnableConfig | None = None,
         **options: Any,
     ) -> Any:
-        return await self._acall_with_config(self._arun, input, _in_scope(config), **options)
+        call = partial(self._run, "ainvoke")
+        return await self._acall_with_config(call, input, _in_scope(config), **options)
+
+
+def _run_now(run: Callable[..., Any], given: Any, config: RunnableConfig, **options: Any) -> Any:
+    return run_sync(run("invoke", given, config, **options))
 
 
 def _in_scope(config: RunnableConfig | None) -> RunnableConfig:
@@ -189,20 +187,6 @@ def _in_scope(config: RunnableConfig | None) -> RunnableConfig:
     given = config or {}
     inner = given.get("configurable") or {}
     return {**given, "configurable": {SCOPE: uuid4().hex, **inner}}
-
-
-def _in_order(
-    name: str, graphs: Sequence[Graph], run: Callable[[RunGraph, Any], Any]
-) -> _Combination:
-    """Run one graph after the other, as `run` says."""
-
-    def invoke(given: Any, config: RunnableConfig, **options: Any) -> Any:
-        return run_sync(run(lambda graph, given: graph.invoke(given, config, **options), given))
-
-    async def ainvoke(given: Any, config: RunnableConfig, **options: Any) -> Any:
-        return await run(lambda graph, given: graph.ainvoke(given, config, **options), given)
-
-    return _Combination(name, graphs, invoke, ainvoke)
 
 
 _FINAL = ("terminal_kind", "escalated")
@@ -256,16 +240,13 @@ def _separate(config: RunnableConfig, number: int) -> RunnableConfig:
     return {**config, "configurable": {**inner, **own}}
 
 
-async def _end_of(call: Callable[..., Any], *args: Any, **options: Any) -> End:
+async def _end_of(graph: Graph, way: str, *args: Any, **options: Any) -> End:
+    if not isinstance(graph, Pregel | _Combination):
+        options.pop("control", None)
     try:
-        return await value_of(call(*args, **options))
+        return await value_of(getattr(graph, way)(*args, **options))
     except Exception as error:
         return error
-
-
-def _stop_by(graph: Graph, control: RunControl) -> JsonDict:
-    """Return the option by which a graph can be stopped, where it takes one."""
-    return {"control": control} if isinstance(graph, Pregel | _Combination) else {}
 
 
 async def _judge(ends: Iterable[Any]) -> Any:

@@ -1,7 +1,6 @@
 """What the command line writes: no control character of a tool's or a model's text gets through."""
 
 import json
-import os
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -22,13 +21,13 @@ class InputError(SelfCorrectError):
 
 
 def say(text: str, style: str = "", *, stderr: bool = False) -> None:
-    """Write one line, in colour where rich is installed and a terminal shows it."""
-    line, stream = _one_line(text), sys.stderr if stderr else sys.stdout
-    if style and stream.isatty() and not os.environ.get("NO_COLOR") and find_spec("rich"):
+    """Write one line, in colour where rich is installed and finds a terminal that shows it."""
+    line = _one_line(text)
+    if style and find_spec("rich"):
         console = import_module("rich.console").Console(stderr=stderr, highlight=False)
         console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
     else:
-        print(line, file=stream)
+        print(line, file=sys.stderr if stderr else sys.stdout)
 
 
 def say_json(value: JSON) -> None:

@@ -103,17 +103,16 @@ def _order(targets: Mapping[str, list[str]]) -> list[str]:
     """Return the nodes so that only back edges lead to an earlier one; the report stands last."""
     done: list[str] = []
     seen = set()
-    todo = [(name, False) for name in (*targets, START)]
-    while todo:
-        name, ends = todo.pop()
-        if ends:
-            done.append(name)
-        elif name not in seen:
-            seen.add(name)
-            todo += [(name, True), *((each, False) for each in targets[name])]
-    return sorted(
-        (name for name in reversed(done) if name != START), key=lambda name: name == REPORT
-    )
+
+    def visit(names: Iterable[str]) -> None:
+        for name in names:
+            if name not in seen:
+                seen.add(name)
+                visit(reversed(targets[name]))
+                done.append(name)
+
+    visit([START, *reversed([*targets])])
+    return sorted((name for name in reversed(done) if name != START), key=REPORT.__eq__)
 
 
 def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
@@ -128,9 +127,9 @@ def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
         ports[source, side].append(target)
         if target not in lanes[side]:
             lanes[side].append(target)
-    height = max([52, *((len(targets) + 1) * _PORT for targets in ports.values())])
+    height = max(52, (max(map(len, ports.values()), default=0) + 1) * _PORT)
     # Labels stand between the boxes and the lanes.
-    widest = max([0, *(min(cells(text), LABEL_CELLS) for text in labels.values())])
+    widest = min(LABEL_CELLS, max(map(cells, labels.values()), default=0))
     room = round((widest + 5) * _LABEL_CELL) + 8
     middle = 16 + len(lanes[-1]) * _LANE + room + _WIDTH / 2
     tops = {name: 30 + row * (height + _RISE) for name, row in rows.items()}

@@ -8,7 +8,6 @@ from typing import Any, cast
 from selfcorrect.drawing.picture import START, lay_out, paint
 from selfcorrect.drawing.text import change_text, moment_text
 from selfcorrect.drawing.view import (
-    VERSION,
     Detail,
     Match,
     Moment,
@@ -40,8 +39,8 @@ def views_of(output: Any, *, title: str) -> list[View]:
     trail = list_of(run.get("trail"), _MOST_STEPS + 1)
     if len(trail) > _MOST_STEPS:
         trail[-1] = "further steps are not shown"
-    events = [{}, *map(dict_of, trail)]
-    moments = [_moment(number, event) for number, event in enumerate([{}, *trail])]
+    events = [{}, *map(_event, trail)]
+    moments = [_moment(number, event) for number, event in enumerate(events)]
     drawn, outcome = _picture_of(events), outcome_of(run)
     failure = dict_of(run.get("failure"))
     asked = run.get("question") or failure.get("question")
@@ -60,7 +59,6 @@ def views_of(output: Any, *, title: str) -> list[View]:
         detail = detail_of(event)
         changes = changes + detail["changes"]
         view = View(
-            version=VERSION,
             title=release(title, 200),
             status="past" if later else status,
             sentence=f"{moment_text(moment)}; next: {following[0]}" if later else end,
@@ -89,7 +87,7 @@ def detail_of(event: JsonObject, strategies: Any = None) -> Detail:
         changes=[_change(dict_of(each)) for each in list_of(event.get("changes"))],
         matches=[_match(dict_of(each), strategies) for each in list_of(event.get("findings"))],
         tried=[_texts(dict_of(each), _TRIED) for each in list_of(event.get("tried"))],
-        cost={shown(name): _number(item) for name, item in dict_of(event.get("cost")).items()},
+        cost={shown(name): number_of(item) for name, item in dict_of(event.get("cost")).items()},
         error="\n".join(filter(None, map(shown, error))),
     )
 
@@ -141,18 +139,32 @@ def list_of(value: Any, most: int = 50) -> list[Any]:
     return value[:most] if isinstance(value, list) else []
 
 
-def _moment(number: int, event: Any) -> Moment:
-    item = dict_of(event)
-    node, outcome = _texts(item, ("node", "outcome")).values()
+def number_of(value: Any) -> float:
+    """Return a number that can be shown, or 0."""
+    return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0
+
+
+def moment_of(key: str, node: str, event: JsonObject) -> Moment:
+    """Return the step of a node that wrote an event."""
     return Moment(
-        id=str(number),
+        id=key,
         node=node,
-        outcome=outcome if node or not number else f"no step: {shown(event)}",
-        seconds=_number(item.get("seconds")),
-        kind="step" if node else "error" if number else "input",
+        outcome=shown(event.get("outcome")),
+        seconds=number_of(event.get("seconds")),
+        kind="step",
         is_left=False,
         is_head=False,
     )
+
+
+def _event(item: Any) -> JsonDict:
+    event = dict_of(item)
+    return event if event.get("node") else {"outcome": f"no step: {shown(item)}"}
+
+
+def _moment(number: int, event: JsonObject) -> Moment:
+    moment = moment_of(str(number), shown(event.get("node")), event)
+    return moment if moment["node"] else {**moment, "kind": "error" if number else "input"}
 
 
 def _change(change: JsonObject) -> ViewChange:
@@ -209,8 +221,3 @@ def _picture_of(events: Sequence[JsonObject]) -> Picture:
 
 def _texts(item: JsonObject, names: Sequence[str]) -> dict[str, str]:
     return {name: shown(item.get(name)) for name in names}
-
-
-def _number(value: Any) -> float:
-    """Return a number that can be shown, or 0."""
-    return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0

@@ -8,9 +8,6 @@ from typing import Literal, TypeAlias, TypedDict
 
 from selfcorrect.model import JsonDict
 
-VERSION = 1
-"""Of this form; a page or widget of another version says so."""
-
 Status: TypeAlias = Literal[
     "ready",  # nothing has run yet
     "running",
@@ -135,7 +132,6 @@ class View(TypedDict):
     """Everything that is shown at one moment.
 
     Attributes:
-        version: `VERSION`.
         title: What the run is about: the tool, or the graph's name.
         status: Where the run stands.
         sentence: The same for people, with what to do.
@@ -149,7 +145,6 @@ class View(TypedDict):
         commands: What can be done now.
     """
 
-    version: int
     title: str
     status: Status
     sentence: str

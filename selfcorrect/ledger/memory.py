@@ -35,11 +35,7 @@ class MemoryLedger:
             verdict = decide([self._records[key] for key in keys if key in self._records])
             if isinstance(verdict, Run | Reworded):
                 self._forget(intent.key)
-                runs = isinstance(verdict, Run)
-                # What this process began, it is still making until it settles it.
-                status = BEGUN if runs else HELD
-                record = replace(intent, status=status, alive=runs, time=time())
-                self._records[intent.key] = record
+                self._records[intent.key] = begun_record(intent, verdict)
                 for group in _groups(intent):
                     self._by_group.setdefault(group, {})[intent.key] = None
                 self._trim()
@@ -75,6 +71,15 @@ class MemoryLedger:
 
 def _groups(record: Record) -> set[str]:
     return {record.doubt, record.theme} - {""}
+
+
+def begun_record(intent: Record, verdict: Verdict) -> Record:
+    """Return the record of a call that is made, or held, from now on.
+
+    What this process began, it is still making until it settles it.
+    """
+    runs = isinstance(verdict, Run)
+    return replace(intent, status=BEGUN if runs else HELD, alive=runs, time=time())
 
 
 def unknown_key(key: str, known: Iterable[str]) -> LedgerError:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from threading import RLock
@@ -10,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.effects.outcome import Outcome
-from selfcorrect.ledger.memory import outcome_named, unknown_key
+from selfcorrect.ledger.memory import begun_record, outcome_named, unknown_key
 from selfcorrect.model import JSON, JsonDict
 
 T = TypeVar("T")
@@ -52,8 +51,8 @@ class SqlLedger(ABC):
                 return Reworded() if rows[0]["status"] == HELD else Run()
             verdict = decide([self._record(row) for row in rows])
             if isinstance(verdict, Run | Reworded):
-                holder = self._own_holder(database)
-                database.execute(self._insert, _row_of(intent, verdict, holder))
+                record = begun_record(intent, verdict)
+                database.execute(self._insert, _row_of(record, self._own_holder(database)))
                 self._attempts[intent.key] = intent.attempt
             return verdict
 
@@ -125,16 +124,8 @@ class SqlLedger(ABC):
     def _own_holder(self, database: Any) -> Any: ...
 
 
-def _row_of(intent: Record, verdict: Verdict, holder: str) -> JsonDict:
-    """Return the row of a call that is made, or held, from now on."""
-    row = {
-        **{name: getattr(intent, name, None) for name in COLUMNS},
-        "status": BEGUN if isinstance(verdict, Run) else HELD,
-        "value": None,
-        "by": None,
-        "holder": holder,
-        "time": time.time(),
-    }
+def _row_of(record: Record, holder: str) -> JsonDict:
+    row = {name: getattr(record, name, holder) for name in COLUMNS}
     return {name: _plain(item) if isinstance(item, str) else item for name, item in row.items()}
 
 

@@ -1,7 +1,6 @@
 """The history of a thread, as LangGraph's checkpoints hold it: points where the head can stand."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Literal, Self
 
 from langgraph.graph import START
@@ -47,13 +46,6 @@ class Point:
         """The points since the last input, which is the first of them."""
         path = self.path
         return path[max(n for n, each in enumerate(path) if each.kind == "input") :]
-
-    @property
-    def seconds(self) -> float:
-        """The time since its parent; a run that nobody stopped spent it in its nodes."""
-        if self.kind != "step" or self.parent is None:
-            return 0.0
-        return max(0.0, _time_of(self.snapshot) - _time_of(self.parent.snapshot))
 
 
 @frozen
@@ -107,7 +99,3 @@ def id_of(config: Any) -> str:
 def state_of(snapshot: StateSnapshot) -> JsonObject:
     """Return the keys of a state; one without keys counts as one key."""
     return snapshot.values if isinstance(snapshot.values, Mapping) else {"": snapshot.values}
-
-
-def _time_of(snapshot: StateSnapshot) -> float:
-    return datetime.fromisoformat(snapshot.created_at).timestamp() if snapshot.created_at else 0.0

@@ -81,8 +81,8 @@ class Stepper:
         self._lock, self._pause = Lock(), Event()
         self._head = ""
         """The checkpoint at which the head stands; empty for the newest one."""
-        self._error: str | None = None
-        """What the last step raised; None where this stepper has not stepped yet."""
+        self._error = ""
+        """What the last step of this stepper raised."""
         self._begin(thread)
 
     def step(self) -> Self:
@@ -234,9 +234,8 @@ class Stepper:
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return a page that steps through the states up to this one, and write it to a file."""
-        now = self._sight()
-        earlier = [self._sight(each) for each in now.head.path[:-1]]
-        views = [view_of(each) for each in (*earlier, now)]
+        sight = self._sight()
+        views = [view_of(replace(sight, head=each)) for each in sight.head.path]
         text = page(views, title=views[-1]["title"])
         if path is not None:
             Path(path).write_text(text, "utf-8")
@@ -257,7 +256,7 @@ class Stepper:
         if self._confirm:
             own[AGAIN] = True
         self._base: Any = {**self._given, "configurable": own}
-        self._head, self._error = "", None
+        self._head, self._error = "", ""
         if self._inputs is not None:
             self._invoke(self._inputs, self._base)
         elif not read_history(self.graph, self._base).points:
@@ -310,8 +309,8 @@ class Stepper:
             if self._head and self._tip().config == before.config:
                 raise  # the new branch was not even begun
             error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
-        self._head, self._error = "", error
-        if (now := self._tip()).config != before.config:
+        now, self._head, self._error = self._tip(), "", error
+        if not error:
             self._seconds[id_of(now.config)] = monotonic() - started
         return now
 
@@ -335,13 +334,12 @@ class Stepper:
         found: StateSnapshot = self.graph.get_state(self._base)
         return found
 
-    def _sight(self, at: Point | None = None) -> Sight:
+    def _sight(self) -> Sight:
         history = read_history(self.graph, self._base)
-        head = at or (history.by_id[self._head] if self._head else history.last)
-        error = self._error
-        if error is None:  # another process may have stepped
-            raised: list[Any] = [each.error for each in history.tip.tasks if each.error]
-            error = release(raised[0], 2_000) if raised else ""
+        head = history.by_id[self._head] if self._head else history.last
+        # Another process may have stepped.
+        raised: Any = (each.error for each in history.tip.tasks if each.error)
+        error = self._error or release(next(raised, ""), 2_000)
         return Sight(self.graph, history, head, error, self._breakpoints, self._seconds)
 
 

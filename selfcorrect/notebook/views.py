@@ -13,11 +13,12 @@ from selfcorrect.drawing.recorded import (
     detail_of,
     dict_of,
     list_of,
+    moment_of,
     outcome_of,
     question_of,
     shown,
 )
-from selfcorrect.drawing.view import VERSION, Detail, Moment, Picture, Status, View, ViewChange
+from selfcorrect.drawing.view import Detail, Moment, Picture, Status, View, ViewChange
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict, frozen
 from selfcorrect.notebook.edits import loop_of
@@ -82,7 +83,6 @@ def view_of(sight: Sight) -> View:
     loop, now, state, status = loop_of(sight.graph), sight.now, state_of(sight.now), sight.status
     title = dict_of(state.get("current")).get("name") if loop else None
     return {
-        "version": VERSION,
         "title": shown(title or sight.graph.name),
         "status": status,
         "sentence": _SENTENCES[status].format(next=_names(now.next) or "nothing"),
@@ -118,15 +118,9 @@ def _picture(sight: Sight) -> Picture:
 def _moments(sight: Sight) -> Iterator[Moment]:
     path = {each.id for each in sight.head.path}
     for each in sight.history.points:
-        moment: Moment = {
-            "id": each.id,
-            "node": _names(each.nodes),
-            "outcome": shown(_event(each).get("outcome")),
-            "seconds": round(sight.seconds.get(each.id, each.seconds), 6),
-            "kind": each.kind,
-            "is_left": each.id not in path,
-            "is_head": each.id == sight.head.id,
-        }
+        moment = moment_of(each.id, _names(each.nodes), _event(each))
+        moment |= {"kind": each.kind, "seconds": sight.seconds.get(each.id, 0.0)}
+        moment |= {"is_left": each.id not in path, "is_head": each.id == sight.head.id}
         yield moment
         if moment["is_head"] and sight.status == "error":
             node, error = _names(sight.now.next), sight.error.partition(":")[0]

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from contextvars import copy_context
 from html import escape
 from importlib import import_module
-from importlib.resources import files
 from threading import Lock, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -85,9 +84,7 @@ def _widget(**values: Any) -> Any:
     class StepperWidget(anywidget.AnyWidget):
         """What the module in the page reads."""
 
-        _esm = static("paint.js") + (
-            files("selfcorrect.notebook") / "static" / "widget.js"
-        ).read_text("utf-8")
+        _esm = static("paint.js") + static("widget.js")
         _css = static("style.css")
         copy = traitlets.Unicode().tag(sync=True)
         svg = traitlets.Unicode().tag(sync=True)

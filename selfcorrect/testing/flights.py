@@ -4,6 +4,7 @@ It behaves like a real backend: errors in its own words, limits that the databas
 service that breaks now and then. The timetable is computed, so nothing is fetched.
 """
 
+import json
 import sqlite3
 import weakref
 from collections.abc import Callable, Sequence
@@ -22,13 +23,11 @@ def _sql(name: str) -> str:
 
 FIRST_DAY = date(2024, 1, 1)
 LAST_DAY = date(2027, 12, 31)
-SEATS = {"economy": 60, "business": 12, "first": 4}
-FARES = {"economy": 1, "business": 3, "first": 6}
-"""How many times the price of a route a seat costs."""
 _FLOWN = _sql("flown.sql")
-"""Flights of a route up to a week from a day, with the price in euros, the nearest first."""
+"""Flights of a route up to a week from a day, as JSON, the nearest first."""
 _MEANT = _sql("meant.sql")
 """The place of a code, and the airports that a text names, by their code or their city."""
+_BOOKED = ("flight", "origin", "destination", "date")
 
 
 class MissingItem(NotDone, LookupError):
@@ -80,7 +79,6 @@ class World:
             path, timeout=30, isolation_level=None, check_same_thread=False
         )
         self.close = weakref.finalize(self, self._database.close)
-        self._database.row_factory = sqlite3.Row
         self._database.create_function("crc32", 1, lambda text: crc32(text.encode()))
         self._database.create_function("casefold", 1, str.casefold)
         self._database.executescript(_sql("flights.sql"))
@@ -90,12 +88,7 @@ class World:
         with self._lock:
             flights = self._flights(origin, destination, departure_date)
             self._break_once(f"{origin}/{destination}")
-            return [
-                flight
-                | {"price": {cabin: flight["price"] * fare for cabin, fare in FARES.items()}}
-                | {"seats": {cabin: self._free(flight, cabin) for cabin in SEATS}}
-                for flight in flights
-            ]
+            return flights
 
     def book(
         self,
@@ -110,12 +103,12 @@ class World:
         with self._lock, self._database as database:
             database.execute("BEGIN IMMEDIATE")
             flights = [
-                self._roomy(self._flights(origin, destination, departure_date), cabin, passengers)
+                _roomy(self._flights(origin, destination, departure_date), cabin, passengers)
             ]
             if return_date is not None:
                 way_back = flights[0]["destination"], flights[0]["origin"]
                 back = self._flights(*way_back, return_date, "return_date")
-                flights += [self._roomy(back, cabin, passengers)]
+                flights += [_roomy(back, cabin, passengers)]
             seats = {"passengers": passengers, "cabin": cabin}
             booking = database.execute(
                 "INSERT INTO bookings (departure_date, return_date, passengers, cabin)"
@@ -127,12 +120,11 @@ class World:
                 " (:origin, :destination, :date, :cabin, :passengers, :booking)",
                 [{**each, **seats, "booking": booking} for each in flights],
             )
-            price = sum(flight.pop("price") for flight in flights)
         return {
             "booking_id": f"BK{1000 + (booking or 0)}",
-            "flights": flights,
+            "flights": [{name: each[name] for name in _BOOKED} for each in flights],
             **seats,
-            "price": price * FARES[cabin] * passengers,
+            "price": sum(each["price"][cabin] for each in flights) * passengers,
         }
 
     def cancel(self, booking_id: str) -> JsonDict:
@@ -161,7 +153,7 @@ class World:
         self._check_place(destination, "destination")
         self._check_day(text, name)
         route = {"origin": origin, "destination": destination, "day": text}
-        flown = [dict(row) for row in self._database.execute(_FLOWN, route)]
+        flown = [json.loads(flight) for (flight,) in self._database.execute(_FLOWN, route)]
         if found := [flight for flight in flown if flight["date"] == text]:
             return found
         if not flown:
@@ -204,15 +196,8 @@ class World:
             raise ServiceError(503, "Service Unavailable: the timetable is being refreshed")
         raise ConnectionResetError(104, "Connection reset by peer")
 
-    def _roomy(self, flights: Sequence[JsonDict], cabin: str, passengers: int) -> JsonDict:
-        """Return the first flight with room for all, or the first, which the database refuses."""
-        room = (each for each in flights if self._free(each, cabin) >= passengers)
-        return next(room, flights[0])
 
-    def _free(self, flight: JsonDict, cabin: str) -> int:
-        (sold,) = self._database.execute(
-            "SELECT coalesce(max(seats), 0) FROM sold WHERE (origin, destination, day, cabin)"
-            " = (:origin, :destination, :date, :cabin)",
-            {**flight, "cabin": cabin},
-        ).fetchone()
-        return SEATS.get(cabin, 0) - int(sold)
+def _roomy(flights: Sequence[JsonDict], cabin: str, passengers: int) -> JsonDict:
+    """Return the first flight with room for all, or the first, which the database refuses."""
+    room = (each for each in flights if each["seats"].get(cabin, 0) >= passengers)
+    return next(room, flights[0])

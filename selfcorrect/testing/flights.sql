@@ -24,6 +24,10 @@ CREATE VIEW IF NOT EXISTS routes AS
 CREATE TABLE IF NOT EXISTS steps (step INTEGER PRIMARY KEY);
 INSERT OR IGNORE INTO steps VALUES
     (-7), (-6), (-5), (-4), (-3), (-2), (-1), (0), (1), (2), (3), (4), (5), (6), (7);
+-- What a seat costs is so many times the price of a route.
+CREATE TABLE IF NOT EXISTS cabins (
+    cabin TEXT PRIMARY KEY, seats INTEGER NOT NULL, fare INTEGER NOT NULL);
+INSERT OR IGNORE INTO cabins VALUES ('economy', 60, 1), ('business', 12, 3), ('first', 4, 6);
 CREATE TABLE IF NOT EXISTS bookings (
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     departure_date TEXT NOT NULL,

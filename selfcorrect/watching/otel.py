@@ -35,15 +35,15 @@ def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> Jso
     with name_extra():
         from opentelemetry import metrics, trace
     tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
-    runs = _Runs(tracer, metrics.get_meter(_NAME, meter_provider=meter_provider))
+    runs = _Runs(trace, tracer, metrics.get_meter(_NAME, meter_provider=meter_provider))
     return {slot: runs.trace(name, load_node(name)) for slot, name in SLOTS.items()}
 
 
 class _Runs:
     """Holds the span of each run that goes on, and counts what an operator watches."""
 
-    def __init__(self, tracer: Any, meter: Any) -> None:
-        self._tracer = tracer
+    def __init__(self, trace: Any, tracer: Any, meter: Any) -> None:
+        self._trace, self._tracer = trace, tracer
         self._spans: JsonDict = {}
         self._counters = {
             name: meter.create_counter(f"selfcorrect.{name}", description=text)
@@ -61,7 +61,8 @@ class _Runs:
                     update = await update if isawaitable(update) else update
                 except BaseException as error:
                     for each in () if is_interrupt(error) else (span, parent):
-                        _note_error(each, error)
+                        each.set_attribute("error.type", type(error).__qualname__)
+                        each.set_status(self._trace.StatusCode.ERROR)
                     self._end(state)
                     raise
                 self._count(update, state)
@@ -82,15 +83,13 @@ class _Runs:
         return self._spans[run]
 
     def _start(self, name: str, state: CorrectionState, parent: Any) -> Any:
-        from opentelemetry import trace
-
         tool = _tool_of(state)
         attributes = {"gen_ai.tool.name": tool} if tool else {}
         if name == "execute":
             attributes["gen_ai.operation.name"] = "execute_tool"
         return self._tracer.start_as_current_span(
             f"execute_tool {tool}" if name == "execute" else f"selfcorrect.{name}",
-            context=trace.set_span_in_context(parent),
+            context=self._trace.set_span_in_context(parent),
             attributes=attributes,
             # What an exception says may hold values and secrets.
             record_exception=False,
@@ -130,10 +129,3 @@ def _note_update(span: Any, update: JsonDict) -> None:
     for name, item in told.items():
         if item not in (None, []):
             span.set_attribute(f"selfcorrect.{name}", item)
-
-
-def _note_error(span: Any, error: BaseException) -> None:
-    from opentelemetry.trace import Status, StatusCode
-
-    span.set_attribute("error.type", type(error).__qualname__)
-    span.set_status(Status(StatusCode.ERROR))
