@@ -1,6 +1,6 @@
 """`Mender` and `repair_call`: repair calls without executing them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Unpack
 
@@ -133,14 +133,19 @@ class Mender:
         inputs = self._inputs(given, beside)
         return _join([_result(await awalk(self._loop, each), each) for each in inputs], given)
 
-    def message(self, message: JsonObject, **beside: JSON) -> Mending:
+    def message(self, message: Any, **beside: JSON) -> Mending:
         """Repair the calls of an assistant's message, whatever its form; each by itself.
 
         The forms are those of `history`. A message without a call is read as text. What a
         provider says of the end of the message counts as `finish_reason`.
         """
-        given, beside = _open_message(message, beside, is_message=True)
-        return self.call(given, **beside)
+        from selfcorrect.agents.history import read_message, stop_reason_of
+
+        if not isinstance(message, Mapping):
+            return self.call(message, **beside)
+        return self.call(
+            read_message(message), **{"finish_reason": stop_reason_of(message), **beside}
+        )
 
     def history(self, messages: Sequence[Any], form: str | None = None) -> Mending:
         """Make a thread valid: `value` is the thread, `changes` say what was wrong.
@@ -190,15 +195,14 @@ def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -
     return Mender(tools, **options).call(given)
 
 
-def _open_message(
-    given: Any, beside: JsonDict, *, is_message: bool = False
-) -> tuple[JSON, JsonDict]:
-    """Return the calls of a message, and what is known beside them; what is none stays."""
-    if not (is_message or hasattr(given, "tool_calls")):
+def _open_message(given: Any, beside: JsonDict) -> tuple[JSON, JsonDict]:
+    """Return what a message of LangChain holds, and why it ended; anything else stays."""
+    if not hasattr(given, "invalid_tool_calls"):
         return given, beside
-    from selfcorrect.agents.history import read_message, stop_reason_of
+    from selfcorrect.agents.history import stop_reason_of
 
-    return read_message(given), {"finish_reason": stop_reason_of(given), **beside}
+    calls = [*given.tool_calls, *given.invalid_tool_calls]
+    return calls or given.text, {"finish_reason": stop_reason_of(given.response_metadata), **beside}
 
 
 def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:

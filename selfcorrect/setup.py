@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, TypedDict, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from selfcorrect.context import RunContext, SystemTime
 from selfcorrect.errors import GraphSetupError, near_name, unknown_name
@@ -107,15 +106,15 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 def show_options(options: Any) -> Callable[[_F], _F]:
     """Write the keys of a TypedDict into a signature: notebooks complete what they see there."""
+    shown = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in options.__annotations__.items()
+    ]
 
-    def write(function: _F) -> _F:
+    def write(function: Any) -> Any:
         found = signature(function)
-        shown = {name: each for name, each in found.parameters.items() if name != "options"}
-        shown |= {
-            name: Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-            for name, kind in options.__annotations__.items()
-        }
-        function.__signature__ = found.replace(parameters=[*shown.values()])  # type: ignore[attr-defined]
+        *own, _ = found.parameters.values()
+        function.__signature__ = found.replace(parameters=[*own, *shown])
         return function
 
     return write
@@ -130,37 +129,34 @@ def check_options(given: JsonObject, options: Any = Options) -> JsonDict:
     # TypedDict keywords are checked by type checkers only, so a typo is caught here.
     table, kinds = load_table("options.toml"), options.__annotations__
     for name, value in given.items():
-        if name not in kinds and (instead := table["elsewhere"].get(name)):
-            raise GraphSetupError(f"{name}: is no option here; {instead}")
         if name not in kinds:
-            raise GraphSetupError(unknown_name("option", name, kinds))
-        kind = ChatModel if name == "model" else kinds[name]
-        if value is not None and not _fits(value, kind):
-            wanted = table["must_be"].get(name) or table["must_be"]["slot"]
-            near = near_name(value, map(str, get_args(kind)))
+            instead = table["elsewhere"].get(name)
+            unknown = unknown_name("option", name, kinds)
+            raise GraphSetupError(f"{name}: {instead}" if instead else unknown)
+        if value is not None and not _fits(name, value, kinds[name]):
+            wanted = table["must_be"].get(name) or table["must_be"]["node"]
+            near = near_name(
+                value, (each for each in get_args(kinds[name]) if isinstance(each, str))
+            )
             raise GraphSetupError(f"{name}: must be {wanted}, not {value!r:.80}{near}")
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _fits(value: Any, kind: Any) -> bool:
-    """Say whether a value is what an annotation says."""
-    origin, inner = get_origin(kind) or kind, get_args(kind)
-    if origin is Any:
-        return True
-    if origin is UnionType:
-        return any(_fits(value, each) for each in inner)
-    if origin is Literal:
-        return value in inner
-    if origin is Callable:
-        return callable(value)
-    if origin is type:
-        keys = get_type_hints(inner[0]).keys()
-        return isinstance(value, type) and keys <= get_type_hints(value).keys()
-    # A class has the methods of its objects.
-    if isinstance(value, type) or not isinstance(value, origin):
+def _fits(name: str, value: Any, kind: Any) -> bool:
+    """Say whether a value is what the annotation of its option says."""
+    if name == "state":
+        return isinstance(value, type) and get_type_hints(value).keys() >= STATE_KEYS
+    try:
+        _adapter(ChatModel if name == "model" else kind).validate_python(value, strict=True)
+    except ValidationError:
         return False
-    pairs = value.items() if isinstance(value, Mapping) else ()
-    return all(_fits(key, inner[0]) and _fits(item, inner[1]) for key, item in pairs)
+    # A class has the methods of its objects.
+    return not isinstance(value, type)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind, config=ConfigDict(arbitrary_types_allowed=True))
 
 
 @dataclass(frozen=True)
@@ -271,5 +267,5 @@ def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:
     except ValidationError as error:
         fault = error.errors()[0]
         place = ("limits", *fault["loc"])
-        where = ": ".join(map(str, place[:-1] if fault["type"] == "extra_forbidden" else place))
+        where = ": ".join(map(str, place))
         raise GraphSetupError(f"{where}: {reason_of(fault, place)}") from None

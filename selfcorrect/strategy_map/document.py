@@ -20,6 +20,8 @@ from selfcorrect.model import Category, ErrorKind, JsonObject, Safety, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern
 
 Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
+CONDITIONS = ("tool", "error", "status", "code", "match", "retry_after")
+"""Keys of a rule that say for which errors it holds."""
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)
 
 
