@@ -181,7 +181,8 @@ def _sentences(error: ValidationError, data: JsonDict, label: str) -> Iterator[s
         where = [str(each) for each in place if each != "[key]"]
         if place[0] == "rule" and len(place) > 1:
             rule = data["rule"][place[1]]
-            name = rule.get("id", place[1]) if isinstance(rule, dict) else place[1]
+            known = rule.get("id") if isinstance(rule, dict) else getattr(rule, "id", None)
+            name = place[1] if known is None else known
             where = [f"rule {name!r}", *where[2:3]]
         # A union names one fault for each of its members, in the same place.
         sentence = ": ".join([label, *where, reason_of(fault, place)])

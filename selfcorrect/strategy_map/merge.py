@@ -11,7 +11,7 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from selfcorrect.errors import near_name
 from selfcorrect.model import GiveUp, JsonDict, JsonObject
-from selfcorrect.strategy_map.document import CONDITIONS, PRIORITIES, ErrorRule, PlacedRule
+from selfcorrect.strategy_map.document import PRIORITIES, ErrorRule, PlacedRule
 from selfcorrect.strategy_map.load import Layer, collect, reason_of
 from selfcorrect.strategy_map.registry import (
     BoundStrategy,
@@ -133,9 +133,6 @@ def _name_rungs(
     """Check a rule's strategies and options; return it with names only in its ladder."""
     where = (label, f"rule {rule.id!r}")
     names = []
-    with collect(problems, *where):
-        if all(getattr(rule, each) in ((), None) for each in CONDITIONS):
-            raise ValueError(_NO_CONDITION)
     for rung in rule.repair or ():
         with collect(problems, *where, "repair"):
             names.append(strategies.name_of(key, rung))
@@ -143,12 +140,6 @@ def _name_rungs(
         with collect(problems, *where, "options", name):
             strategies.get(key, strategies.name_of(key, name), options)
     return rule if rule.repair is None else rule.model_copy(update={"repair": tuple(names)})
-
-
-_NO_CONDITION = (
-    "has no condition, and would decide every error; write one of tool, error, status, code, match "
-    'and retry_after, or tool = "*"'
-)
 
 
 def ladders_of(
