@@ -9,7 +9,7 @@ from typing import Any
 from selfcorrect.lazy import load_names
 
 _HOMES = {
-    "agents.middleware": "SelfCorrection",
+    "agents.middleware": "AgentOptions SelfCorrection",
     "diagnosis.kind": "classify",
     "effects": "Effect Outcome",
     "errors": "CorrectionFailed Escalation EscalationError GraphSetupError HardFailure LedgerError"
@@ -27,6 +27,7 @@ _HOMES = {
     "repairs.ask_model": "AskModel",
     "report": "FailureReport",
     "resuming": "aresume resume",
+    "setup": "Options",
     "state": "CorrectionState",
     "strategy_map.document": "ErrorRule",
     "strategy_map.registry": "strategy",
@@ -35,6 +36,10 @@ _HOMES = {
 }
 """The public names, by the module that holds them; `__init__.pyi` tells type checkers the same."""
 __all__, _load = load_names(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,9 @@
 """The public names, for type checkers; `__init__.py` loads each when it is first used."""
 
-from selfcorrect.agents.middleware import SelfCorrection as SelfCorrection
+from selfcorrect.agents.middleware import (
+    AgentOptions as AgentOptions,
+    SelfCorrection as SelfCorrection,
+)
 from selfcorrect.diagnosis.kind import classify as classify
 from selfcorrect.effects import (
     Effect as Effect,
@@ -60,6 +63,7 @@ from selfcorrect.protocols import RepairContext as RepairContext
 from selfcorrect.repairs.ask_model import AskModel as AskModel
 from selfcorrect.report import FailureReport as FailureReport
 from selfcorrect.resuming import aresume as aresume, resume as resume
+from selfcorrect.setup import Options as Options
 from selfcorrect.state import CorrectionState as CorrectionState
 from selfcorrect.strategy_map.document import ErrorRule as ErrorRule
 from selfcorrect.strategy_map.registry import strategy as strategy

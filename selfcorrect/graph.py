@@ -17,7 +17,7 @@ from selfcorrect.context import RunContext, run_sync
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.routing import END, Table
-from selfcorrect.setup import Loop, Options, build_loop
+from selfcorrect.setup import Loop, Options, build_loop, show_options
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
 from selfcorrect.step import run_step
 
@@ -29,15 +29,19 @@ CHECKPOINTER = "__pregel_checkpointer"
 """LangGraph's key for the checkpointer in force, a parent graph's included."""
 
 
+@show_options(Options)
 def build_graph(
     tools: Iterable[Any], *, checkpointer: Any = None, **options: Unpack[Options]
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Build the self-correcting loop around tools, as a compiled LangGraph graph.
 
     Args:
-        tools: Functions, LangChain tools, schemas or `ToolSpec`s.
+        tools: Functions, LangChain tools, schemas or `ToolSpec`s; or one of them.
         checkpointer: LangGraph's; with one, a person can be asked.
-        **options: See `Options`.
+        **options: See `Options`: `strategies`, `model`, `limits`, `policy`, `ledger`, `on_error`,
+            `on_model_error`, `on_failure`, `hooks`, `tool_words`; `on_edge`, `before`, `nodes`,
+            `routes`, `state`; `planner`, `executor`, `diagnoser`, `selector`, `repairer`,
+            `validator`, `retrier`, `reporter`.
 
     Returns:
         A graph from `call`, `raw` or `request` to `result` or `failure`, with the `trail`.

@@ -1,15 +1,15 @@
 """`Mender` and `repair_call`: repair calls without executing them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Unpack
 
 from selfcorrect.errors import refuse_unknown
 from selfcorrect.limits import cost_of
-from selfcorrect.model import JSON, Call, Change, JsonObject, change_of, frozen
+from selfcorrect.model import JSON, Call, Change, JsonDict, JsonObject, change_of, frozen
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen
-from selfcorrect.setup import Options, build_loop
+from selfcorrect.setup import Options, build_loop, many, show_options
 from selfcorrect.tools.spec import collect_tools
 from selfcorrect.walk import awalk, walk
 
@@ -96,7 +96,10 @@ class Mender:
 
     Args:
         tools: Functions, LangChain tools, schemas or `ToolSpec`s; none of them is called.
-        **options: See `Options`.
+        **options: See `Options`: `strategies`, `model`, `limits`, `policy`, `ledger`, `on_error`,
+            `on_model_error`, `on_failure`, `hooks`, `tool_words`; `on_edge`, `before`, `nodes`,
+            `routes`, `state`; `planner`, `executor`, `diagnoser`, `selector`, `repairer`,
+            `validator`, `retrier`, `reporter`.
 
     Raises:
         GraphSetupError: If a tool or an option is unusable.
@@ -107,26 +110,30 @@ class Mender:
     (Call(name='double', args={'n': 21}, id=None),)
     """
 
+    @show_options(Options)
     def __init__(self, tools: Iterable[Any], **options: Unpack[Options]) -> None:
-        specs = [replace(each, call=None) for each in collect_tools(tools, {}).values()]
+        specs = [replace(each, call=None) for each in collect_tools(many(tools), {}).values()]
         self._loop = build_loop(specs, options)
 
     def call(self, given: JSON, **beside: JSON) -> Mending:
         """Repair a call. Of several in one text, all may run or none; of a list, each by itself.
 
         Args:
-            given: The call as an object, a list of them, or the text that a model wrote.
+            given: The call as an object, a list of them, the text that a model wrote, or a message
+                of LangChain; see `message`.
             **beside: What is known beside it: `request`, `messages`, `finish_reason`.
         """
+        given, beside = _open_message(given, beside)
         inputs = self._inputs(given, beside)
         return _join([_result(walk(self._loop, each), each) for each in inputs], given)
 
     async def acall(self, given: JSON, **beside: JSON) -> Mending:
         """Like `call`, for models and strategies that are async."""
+        given, beside = _open_message(given, beside)
         inputs = self._inputs(given, beside)
         return _join([_result(await awalk(self._loop, each), each) for each in inputs], given)
 
-    def message(self, message: JsonObject, **beside: JSON) -> Mending:
+    def message(self, message: Any, **beside: JSON) -> Mending:
         """Repair the calls of an assistant's message, whatever its form; each by itself.
 
         The forms are those of `history`. A message without a call is read as text. What a
@@ -134,6 +141,8 @@ class Mender:
         """
         from selfcorrect.agents.history import read_message, stop_reason_of
 
+        if not isinstance(message, Mapping):
+            return self.call(message, **beside)
         return self.call(
             read_message(message), **{"finish_reason": stop_reason_of(message), **beside}
         )
@@ -180,9 +189,20 @@ class Mender:
         return [{**one, "index": index} for index in range(count)] if count > 1 else [one]
 
 
+@show_options(Options)
 def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -> Mending:
-    """Repair one call; see `Mender`, which is built once for many calls."""
+    """Repair one call or message; see `Mender`, which is built once for many calls."""
     return Mender(tools, **options).call(given)
+
+
+def _open_message(given: Any, beside: JsonDict) -> tuple[JSON, JsonDict]:
+    """Return what a message of LangChain holds, and why it ended; anything else stays."""
+    if not hasattr(given, "invalid_tool_calls"):
+        return given, beside
+    from selfcorrect.agents.history import stop_reason_of
+
+    calls = [*given.tool_calls, *given.invalid_tool_calls]
+    return calls or given.text, {"finish_reason": stop_reason_of(given.response_metadata), **beside}
 
 
 def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:

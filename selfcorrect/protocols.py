@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from selfcorrect.effects.again import Record, Verdict
 from selfcorrect.effects.effect import acts
@@ -97,6 +97,16 @@ def tools_named(name: str, tools: "Mapping[str, ToolSpec]") -> "list[ToolSpec]":
     return [tool for each, tool in tools.items() if name == each or same_words(name, each)]
 
 
+@runtime_checkable
+class ChatModel(Protocol):
+    """What is needed of a chat model: LangChain's have it, and what is used like one."""
+
+    def invoke(self, input: Any, /) -> Any:  # noqa: A002
+        """Answer a list of messages."""
+        ...
+
+
+@runtime_checkable
 class Ledger(Protocol):
     """Remembers calls of tools that act. Every method is atomic, and durable when it returns.
 

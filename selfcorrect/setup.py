@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from selfcorrect.context import RunContext, SystemTime
-from selfcorrect.errors import GraphSetupError, refuse_unknown
+from selfcorrect.errors import GraphSetupError, near_name, unknown_name
 from selfcorrect.handlers import OnError
 from selfcorrect.lazy import load_table
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.model import JsonObject, Safety
+from selfcorrect.model import JsonDict, JsonObject, Safety
 from selfcorrect.nodes.execute import execute, unfit
 from selfcorrect.nodes.plan import plan
 from selfcorrect.policies.run import (
@@ -25,9 +26,10 @@ from selfcorrect.policies.run import (
     SafetyPolicy,
     ToolErrorPolicy,
 )
-from selfcorrect.protocols import Clock, Ledger, Node
+from selfcorrect.protocols import ChatModel, Clock, Ledger, Node
 from selfcorrect.routing import Table, build_table, edge_name
 from selfcorrect.state import STATE_KEYS, CorrectionState, Update
+from selfcorrect.strategy_map.load import reason_of
 from selfcorrect.strategy_map.merge import nearest
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
@@ -99,6 +101,64 @@ class Options(TypedDict, total=False):
     reporter: Node | None
 
 
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def show_options(options: Any) -> Callable[[_F], _F]:
+    """Write the keys of a TypedDict into a signature: notebooks complete what they see there."""
+    shown = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in options.__annotations__.items()
+    ]
+
+    def write(function: Any) -> Any:
+        found = signature(function)
+        *own, _ = found.parameters.values()
+        function.__signature__ = found.replace(parameters=[*own, *shown])
+        return function
+
+    return write
+
+
+def check_options(given: JsonObject, options: Any = Options) -> JsonDict:
+    """Return the options that are given; None counts as left out.
+
+    Raises:
+        GraphSetupError: If an option is unknown, or is not what its annotation says.
+    """
+    # TypedDict keywords are checked by type checkers only, so a typo is caught here.
+    table, kinds = load_table("options.toml"), options.__annotations__
+    for name, value in given.items():
+        if name not in kinds:
+            instead = table["elsewhere"].get(name)
+            unknown = unknown_name("option", name, kinds)
+            raise GraphSetupError(f"{name}: {instead}" if instead else unknown)
+        if value is not None and not _fits(name, value, kinds[name]):
+            wanted = table["must_be"].get(name) or table["must_be"]["node"]
+            near = near_name(
+                value, (each for each in get_args(kinds[name]) if isinstance(each, str))
+            )
+            raise GraphSetupError(f"{name}: must be {wanted}, not {value!r:.80}{near}")
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _fits(name: str, value: Any, kind: Any) -> bool:
+    """Say whether a value is what the annotation of its option says."""
+    if name == "state":
+        return isinstance(value, type) and get_type_hints(value).keys() >= STATE_KEYS
+    try:
+        _adapter(ChatModel if name == "model" else kind).validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    # A class has the methods of its objects.
+    return not isinstance(value, type)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind, config=ConfigDict(arbitrary_types_allowed=True))
+
+
 @dataclass(frozen=True)
 class Loop:
     """Everything that runs: the table, the nodes and their context.
@@ -133,13 +193,7 @@ def build_loop(
         GraphSetupError: If a tool, an option, a node or a route is unusable.
         MapError: If the map is unusable.
     """
-    # TypedDict keywords are checked by type checkers only, so a typo is caught here.
-    refuse_unknown("option", options, Options.__annotations__)
-    given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
-        kind: Any = Options.__annotations__[name]
-        if get_origin(kind) is Literal:
-            refuse_unknown("word", [value], get_args(kind), f"{name}: ")
+    given = check_options(options)
     state = given.get("state", CorrectionState)
     hints = get_type_hints(state, include_extras=True)
     own_keys = {key: hint for key, hint in hints.items() if key not in STATE_KEYS}
@@ -160,9 +214,6 @@ def _nodes(given: JsonObject) -> dict[str, Node]:
         nodes[f"before_{node}"] = _check_first(guard) if node == "execute" else guard
     for edge, own in given.get("on_edge", {}).items():
         nodes[edge_name(*edge)] = own
-    for name, node in nodes.items():
-        if not callable(node):
-            raise GraphSetupError(f"the node {name!r} must be callable, not {node!r:.80}")
     return nodes
 
 
@@ -184,7 +235,7 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
     classes = DEFAULT_CLASSES | ({Safety.MODEL} if "model" in given else set())
     classes = classes if loaded.policy.allow is None else frozenset(loaded.policy.allow)
     return RunContext(
-        collect_tools(tools, loaded.effects),
+        collect_tools(many(tools), loaded.effects),
         loaded,
         _limits(given.get("limits", {}), loaded),
         SafetyPolicy(classes, tuple(loaded.policy.sensitive or ())),
@@ -200,6 +251,13 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
     )
 
 
+def many(tools: Any) -> Iterable[Any]:
+    """Return the tools where one may stand alone."""
+    # A schema, a text and a LangChain tool are iterable too.
+    is_one = isinstance(tools, Mapping | str) or hasattr(tools, "tool_call_schema")
+    return tools if isinstance(tools, Iterable) and not is_one else [tools]
+
+
 def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:
     """Return the bounds: the caller's over the map's over the defaults."""
     if isinstance(given, Limits):
@@ -207,6 +265,7 @@ def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:
     try:
         return Limits.model_validate(nearest([given, loaded.limits]))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise GraphSetupError(f"limits: {place}: {first['msg']}") from None
+        fault = error.errors()[0]
+        place = ("limits", *fault["loc"])
+        where = ": ".join(map(str, place))
+        raise GraphSetupError(f"{where}: {reason_of(fault, place)}") from None

@@ -223,7 +223,7 @@ def test_logs_go_to_stderr_and_errors_have_no_traceback(tmp_path):
     assert "nothing.toml" in done.stderr
 
 
-def test_repair_writes_a_line_for_each_line_in_order(tmp_path):
+def test_repair_writes_a_line_for_each_line_in_order(tmp_path, capsys):
     tool = {"name": "add", "parameters": {"properties": {"n": {"type": "integer"}}}}
     lines = [
         {"id": "a", "tools": [tool], "call": {"name": "add", "arguments": {"n": 1}}},
@@ -244,3 +244,16 @@ def test_repair_writes_a_line_for_each_line_in_order(tmp_path):
     assert all(set(each) == names for each in found[1]["changes"])
     assert found[3]["reason"] == "no_call"
     assert found[5]["reason"] == "invalid_input"
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[0] for line in told] == [f"{given}:5", f"{given}:6"]
+    assert '"tools" (a list)' in told[0]
+
+
+@pytest.mark.parametrize(("line", "text"), table("usage.txt", "odd errors"))
+def test_an_odd_line_of_diagnose_is_told_and_ends_nothing(line, text, tmp_path, capsys):
+    good = json.dumps({"id": 2, "message": "timed out"})
+    given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    given.write_text(f"{line}\n{good}\n")
+    assert main(["diagnose", "--jsonl", str(given), "--out", str(out)]) == 2
+    assert [json.loads(each)["id"] for each in out.read_text().splitlines()] == [2]
+    assert capsys.readouterr().err == f"{given}:1: {text}\n"

@@ -209,10 +209,12 @@ def test_what_a_map_makes_of_an_error_is_plain_json(default):
 def test_the_first_match_decides_and_the_next_ones_complete():
     made = StrategyMap(
         [
-            ErrorRule(id="low", priority="low", kind="timeout", category="enum", params="a.0"),
-            ErrorRule(id="second", kind="quota"),
-            ErrorRule(id="third", kind="auth", category="range"),
-            ErrorRule(id="first", priority="high", repair=["wait"]),
+            ErrorRule(
+                id="low", match="x", priority="low", kind="timeout", category="enum", params="a.0"
+            ),
+            ErrorRule(id="second", match="x", kind="quota"),
+            ErrorRule(id="third", match="x", kind="auth", category="range"),
+            ErrorRule(id="first", match="x", priority="high", repair=["wait"]),
         ]
     )
     found = made.diagnose(error("x"))
@@ -269,7 +271,7 @@ def test_maps_merge_key_by_key_and_the_nearest_wins():
 
 
 def test_a_bare_name_is_never_a_file_of_the_working_directory(files, monkeypatch):
-    monkeypatch.chdir(files(strict="", mine='[[rule]]\nid = "r"'))
+    monkeypatch.chdir(files(strict="", mine='[[rule]]\nid = "r"\ncode = "C"'))
     assert len(StrategyMap.load("strict").rules) > 10
     assert [each.key for each in StrategyMap.load("mine.toml").rules] == ["mine/r"]
     with pytest.raises(MapError, match=r"unknown map 'mine'.*write './mine.toml' for a file"):
@@ -341,7 +343,9 @@ def test_options_may_hold_functions():
     def repair(call, diagnosis, context, *, choose):
         return Wait(choose())
 
-    rule = ErrorRule(id="r", repair=repair, options={"with-function": {"choose": lambda: 9}})
+    rule = ErrorRule(
+        id="r", code="C", repair=repair, options={"with-function": {"choose": lambda: 9}}
+    )
     assert run(StrategyMap([rule]), "own/r", "with-function") == Wait(9)
 
 
@@ -353,8 +357,8 @@ def test_strategies_without_a_mark_are_called_by_their_names():
     def next_seat(call, diagnosis, context):
         return GiveUp("none")
 
-    made = StrategyMap([ErrorRule(id="r", repair=[NearestDate, next_seat])])
-    assert made.diagnose(error())["ladder"] == ["nearest-date", "next-seat"]
+    made = StrategyMap([ErrorRule(id="r", match=".", repair=[NearestDate, next_seat])])
+    assert made.diagnose(error("x"))["ladder"] == ["nearest-date", "next-seat"]
 
 
 def test_a_map_brings_code_along_in_a_file_beside_it(files):
@@ -364,6 +368,7 @@ def test_a_map_brings_code_along_in_a_file_beside_it(files):
             later = "./shop_repairs.py:Later"
             [[rule]]
             id = "r"
+            code = "C"
             repair = "later"
             options.later = { seconds = 5 }
         """

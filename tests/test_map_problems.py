@@ -30,11 +30,11 @@ def bare(call, diagnosis, context):
     return None
 
 
-RULE = 'format = 1\n[[rule]]\nid = "r"\n'
+RULE = 'format = 1\n[[rule]]\nid = "r"\ntool = "x"\n'
 USE = "format = 1\n[use]\n" + "".join(
     f'{name.lower()} = "{__name__}:{name}"\n' for name in ("later", "Needy", "bare")
 )
-USED = USE + '[[rule]]\nid = "r"\n'
+USED = USE + '[[rule]]\nid = "r"\ntool = "x"\n'
 
 BEGINNINGS = {"raw": "", "map": "format = 1\n", "rule": RULE, "code": USED}
 
@@ -86,7 +86,7 @@ def test_a_circle_names_its_way(tmp_path):
 
 def test_two_rules_of_one_name_in_two_maps_are_a_problem(tmp_path):
     path = tmp_path / "default.toml"
-    path.write_text('format = 1\nextends = "default"\n[[rule]]\nid = "timeout"')
+    path.write_text('format = 1\nextends = "default"\n[[rule]]\nid = "timeout"\ntool = "x"')
     (problem,) = problems_of(path)
     assert "another rule is 'default/timeout' too; rename one of them or its map" in problem
 
@@ -118,9 +118,9 @@ def test_a_file_of_code_that_fails_is_a_problem_and_leaves_nothing_behind(tmp_pa
 
 def test_maps_in_python_have_the_same_problems():
     rules = [
-        ErrorRule(id="a", repair=["wiat"]),
-        {"id": "b", "knid": "auth"},
-        ErrorRule(id="c", repair=[later], options={"later": {"secs": 1}}),
+        ErrorRule(id="a", tool="x", repair=["wiat"]),
+        {"id": "b", "tool": "x", "knid": "auth"},
+        ErrorRule(id="c", tool="x", repair=[later], options={"later": {"secs": 1}}),
     ]
     with pytest.raises(MapError) as caught:
         StrategyMap(rules, name="shop", extends="defualt", policy={"alow": ["exact"]})
@@ -144,7 +144,7 @@ def test_two_strategies_of_one_name_in_a_rule_are_numbered():
 
 def test_an_unknown_strategy_is_a_problem_when_it_is_asked_for():
     with pytest.raises(MapError, match=r"rule 'own/r': wiat: unknown strategy.*'wait'"):
-        StrategyMap([ErrorRule(id="r")]).strategy("own/r", "wiat")
+        StrategyMap([ErrorRule(id="r", tool="x")]).strategy("own/r", "wiat")
 
 
 KEYS = [("", key) for key in MapDocument.model_fields]
@@ -154,7 +154,7 @@ KEYS += [("rule", key) for key in ErrorRule.model_fields]
 @pytest.mark.parametrize(("part", "key"), KEYS)
 @pytest.mark.parametrize("value", [3, True, "x", [], [3], [[]], {}, {"x": 3}, {"x": {"y": "z"}}])
 def test_whatever_stands_in_a_map_it_loads_or_says_why(tmp_path, part, key, value):
-    data = {"id": "r", key: value} if part else {}
+    data = {"id": "r", "tool": "x", key: value} if part else {}
     own = [] if part or key not in ("format", "rule") else [f"{key} = {toml(value)}"]
     lines = own or ["format = 1", *([] if part else [f"{key} = {toml(value)}"])]
     lines += (

@@ -2,8 +2,10 @@
 
 import pytest
 from kit import table
+from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
 
-from selfcorrect import Mender, repair_call
+from selfcorrect import Mender, ToolSpec, build_graph, repair_call
 
 TOOL = {
     "name": "plant",
@@ -39,6 +41,46 @@ def test_a_call_that_may_not_run_tells_how_far_its_repair_came():
 
 def test_a_valid_call_comes_back_as_the_same_object():
     assert repair_call(GOOD, [TOOL]).ready[0].args is GOOD["args"]
+
+
+CALLED = {"name": "plant", "args": {"flower": "rose", "rows": "2"}, "id": "c1"}
+UNREAD = {**CALLED, "args": "{flower: rose", "error": "no JSON", "type": "invalid_tool_call"}
+
+
+@pytest.mark.parametrize(
+    ("message", "outcome", "count"),
+    [
+        (AIMessage("", tool_calls=[CALLED]), "repaired", 1),
+        (AIMessage("", tool_calls=[CALLED], invalid_tool_calls=[UNREAD]), "ask", 1),
+        (AIMessage("plant(flower='rose', rows=2)"), "repaired", 1),
+        (AIMessage([{"type": "text", "text": "plant(flower='rose', rows=2)"}]), "repaired", 1),
+        (AIMessage("Hello."), "failed", 0),
+        (
+            AIMessage(
+                "",
+                tool_calls=[{**CALLED, "args": {}}],
+                response_metadata={"finish_reason": "length"},
+            ),
+            "failed",
+            0,
+        ),
+    ],
+)
+def test_a_message_of_langchain_is_repaired_as_what_it_holds(message, outcome, count):
+    for found in (repair_call(message, [TOOL]), Mender([TOOL]).message(message)):
+        assert (found.outcome, len(found.ready)) == (outcome, count)
+        assert [each.args for each in found.ready] == [GOOD["args"]] * count
+
+
+def plant(flower: str, rows: int = 1) -> str:
+    """Plant."""
+    return flower
+
+
+@pytest.mark.parametrize("alone", [plant, tool(plant), TOOL, ToolSpec.from_function(plant)])
+def test_one_tool_may_stand_alone(alone):
+    assert repair_call(CALLED, alone).ready[0].args == GOOD["args"]
+    assert build_graph(alone).invoke({"call": {"name": "Plant", "args": {}}})["failure"]
 
 
 def test_each_call_of_a_message_is_repaired_by_itself():

@@ -23,7 +23,7 @@ MISTAKES = [
     ({"before": {"exeute": passes}}, "did you mean 'execute'"),
     ({"on_edge": {("plan", "retry"): passes}}, "no edge leads from 'plan' to 'retry'"),
     ({"routes": {"execute": {"failed": "execute"}}}, "without passing 'retry'"),
-    ({"nodes": {"plan": "no function"}}, "must be callable"),
+    ({"nodes": {"plan": "no function"}}, "must be a table of functions by node"),
     ({"planer": passes}, "did you mean 'planner'"),
     (
         {

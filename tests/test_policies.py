@@ -1,5 +1,6 @@
-"""Unknown tools, empty answers, hooks, and a policy that is swapped while runs go on."""
+"""Options of the wrong kind, unknown tools, empty answers, hooks, and a policy that is swapped."""
 
+import inspect
 import json
 import logging
 import subprocess
@@ -9,8 +10,22 @@ from threading import Thread
 import pytest
 from kit import table
 
-from selfcorrect import GraphSetupError, StrategyMap, ToolErrorPolicy, policies
+import selfcorrect
+from selfcorrect import (
+    AgentOptions,
+    GraphSetupError,
+    MapError,
+    Mender,
+    Options,
+    SelfCorrection,
+    StrategyMap,
+    ToolErrorPolicy,
+    build_graph,
+    policies,
+    repair_call,
+)
 from selfcorrect.errors import CorrectionFailed, ToolNotFoundError
+from selfcorrect.ledger import MemoryLedger
 from selfcorrect.policies import (
     AutoCorrect,
     EmptyResponseError,
@@ -23,6 +38,89 @@ from selfcorrect.policies import (
     RetryWithFeedback,
 )
 from selfcorrect.testing import play
+
+
+def pay(total_cents: int) -> str:
+    """Pay."""
+    return f"paid {total_cents}"
+
+
+CALL = {"name": "pay", "args": {"total_cents": 5}}
+TAKERS = {
+    "graph": lambda **options: build_graph([pay], **options),
+    "mender": lambda **options: Mender([pay], **options),
+    "repair_call": lambda **options: repair_call(CALL, [pay], **options),
+    "play": lambda **options: play([pay], {"call": CALL}, **options),
+    "agent": SelfCorrection,
+}
+WRONG = [
+    *table("options.txt", "wrong"),
+    ({"state": dict}, ["state", "extends CorrectionState", "<class 'dict'>"]),
+    ({"ledger": MemoryLedger}, ["ledger", "MemoryLedger"]),
+]
+WRONG_OF_AGENTS = [
+    *table("options.txt", "wrong of agents"),
+    ({"on_empty": ExitOnEmpty}, ["on_empty", "ExitOnEmpty()"]),
+]
+
+
+def said_of(takes, options):
+    with pytest.raises((GraphSetupError, MapError)) as caught:
+        takes(**options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("taker", TAKERS)
+@pytest.mark.parametrize(("options", "words"), WRONG)
+def test_an_option_of_the_wrong_kind_is_told_when_it_is_passed(taker, options, words):
+    if taker == "graph" and "checkpointer" in options:
+        return
+    said = said_of(TAKERS[taker], options)
+    assert [word for word in words if word not in said] == []
+
+
+@pytest.mark.parametrize(("options", "words"), WRONG_OF_AGENTS)
+def test_an_option_of_agents_of_the_wrong_kind_is_told_when_it_is_passed(options, words):
+    said = said_of(SelfCorrection, options)
+    assert [word for word in words if word not in said] == []
+
+
+@pytest.mark.parametrize(("name", "instead"), table("options.txt", "only agents"))
+@pytest.mark.parametrize("taker", ["graph", "mender", "play"])
+def test_an_option_of_agents_names_what_a_graph_has_in_its_place(taker, name, instead):
+    said = said_of(TAKERS[taker], {name: {"pay": "mutating"}})
+    assert said.startswith(f"{name}: is an option of agents; ")
+    assert instead in said
+
+
+@pytest.mark.parametrize("taker", ["graph", "mender", "play"])
+def test_the_name_of_a_model_is_no_model(taker):
+    assert said_of(TAKERS[taker], {"model": "x"}).endswith("not 'x'")
+
+
+def test_the_name_of_no_model_is_told_to_an_agent():
+    with pytest.raises(ValueError, match="model='x'"):
+        SelfCorrection(model="x")
+
+
+SHOWN = [(build_graph, Options), (Mender, Options), (SelfCorrection, AgentOptions)]
+
+
+@pytest.mark.parametrize(("takes", "options"), SHOWN)
+def test_a_signature_and_a_docstring_name_every_option(takes, options):
+    names = {*options.__annotations__}
+    assert names <= inspect.signature(takes).parameters.keys()
+    assert "options" not in inspect.signature(takes).parameters
+    own = {name for name in names if f"`{name}`" in inspect.getdoc(takes)}
+    assert own == (
+        names if takes is not SelfCorrection else own | names - {*Options.__annotations__}
+    )
+
+
+def test_the_public_names_are_listed():
+    assert dir(selfcorrect) == sorted(selfcorrect.__all__)
+    assert {"Options", "AgentOptions", "build_graph"} <= {*dir(selfcorrect)}
+
 
 SUGGESTIONS = table("suggestions.txt", "names")
 
@@ -244,10 +342,6 @@ def test_the_public_names_of_the_policies():
 
 @pytest.mark.parametrize("sensitive", ["*_cents", "Total-Cents", "other"])
 def test_a_sensitive_argument_is_named_by_a_glob_or_in_any_spelling(sensitive):
-    def pay(total_cents: int) -> str:
-        """Pay."""
-        return f"paid {total_cents}"
-
     rules = StrategyMap([], extends="default", policy={"sensitive": [sensitive]})
     out = play([pay], {"call": {"name": "pay", "args": {"total_cents": "five"}}}, strategies=rules)
     assert out.get("result") == ("paid 5" if sensitive == "other" else None)

@@ -23,7 +23,6 @@ from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
 from selfcorrect.agents.tool_run import Handler
 from selfcorrect.agents.turn import Turn
 from selfcorrect.context import run_sync
-from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.agent import (
     AgentBudget,
@@ -33,7 +32,7 @@ from selfcorrect.policies.agent import (
     ToolNotFoundPolicy,
 )
 from selfcorrect.policies.run import Hooks
-from selfcorrect.setup import Options
+from selfcorrect.setup import Options, check_options, show_options
 
 _UNBOUNDED = 1 << 30
 """Without a policy the model is told of a wrong name as often as it writes one."""
@@ -82,7 +81,10 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     One instance serves any number of agents, threads and runs.
 
     Args:
-        **options: See `AgentOptions`.
+        **options: See `AgentOptions` for `tool_not_found`, `on_empty`, `budget`, `on_limit`,
+            `on_trail`, `ask_person`, `effects` and `scope`, and `Options` for all others:
+            `strategies`, `model`, `limits`, `policy`, `ledger`, `on_error`, `on_model_error`,
+            `on_failure`, `hooks`, `tool_words`, and those that change the graph.
 
     Raises:
         GraphSetupError: If an option is unusable.
@@ -101,18 +103,15 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
 
     state_schema = SelfCorrectionState
 
+    @show_options(AgentOptions)
     def __init__(self, **options: Unpack[AgentOptions]) -> None:
         super().__init__()
-        given: JsonDict = {**options}
-        refuse_unknown("option", given, AgentOptions.__annotations__)
-        self._own = own = {name: given.pop(name, None) for name in _OWN}
+        # The name of a model becomes one first, and is checked then.
+        model = options.pop("model", None)
+        given = check_options(options, AgentOptions)
+        self._own = {name: given.pop(name, None) for name in _OWN}
         self._hooks: Hooks | None = given.get("hooks")
-        if not isinstance(own["budget"], AgentBudget | None):
-            raise GraphSetupError(f"budget: not an AgentBudget: {own['budget']!r:.80}")
-        for policy in filter(None, (own["tool_not_found"], own["on_empty"])):
-            if not callable(getattr(policy, "fresh", None)):
-                raise GraphSetupError(f"not a policy: {policy!r:.80}")
-        self._loops = HostedLoops(given, shows=True)
+        self._loops = HostedLoops({**given, "model": model}, shows=True)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Ask

@@ -24,21 +24,32 @@ def answer_lines(options: argparse.Namespace, answer: Callable[[str], JsonDict])
     with ExitStack() as files:
         out = _open(options.out, "w", files)
 
-        def take(line: str) -> None:
-            print(json.dumps(answer(line)), file=out, flush=out is sys.stdout)
+        def take(line: str) -> object:
+            made = answer(line)
+            print(json.dumps(made), file=out, flush=out is sys.stdout)
+            return made["detail"] if made.get("reason") == "invalid_input" else None
 
         return take_lines(options.jsonl, take)
 
 
-def take_lines(name: str, take: Callable[[str], None]) -> int:
-    """Take each line of a file; name those that are unusable, and return how many they are."""
+def take_lines(name: str, take: Callable[[str], object]) -> int:
+    """Take each line of a file; name those that are unusable, and return how many they are.
+
+    Args:
+        name: The file.
+        take: Takes a line; what it returns, or raises, is wrong with it.
+    """
     failed = 0
     for line, place in read_lines(name):
         try:
-            take(line)
+            wrong = take(line)
+        except json.JSONDecodeError as error:
+            wrong = f"the line must be one JSON object: {error.msg} at column {error.colno}"
         except UNUSABLE as error:
+            wrong = error_text(error)
+        if wrong:
             failed += 1
-            say(f"{place}: {error_text(error)}", stderr=True)
+            say(f"{place}: {wrong}", stderr=True)
     return failed
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from itertools import count
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, refuse_unknown
 from selfcorrect.model import frozen
@@ -81,6 +81,7 @@ class EmptyResponseError(CorrectionFailed):
     """A model answered nothing, too often in a row."""
 
 
+@runtime_checkable
 class EmptyAnswerPolicy(Protocol):
     """Decides about empty answers."""
 
@@ -171,6 +172,7 @@ class Raise:
     error: Exception
 
 
+@runtime_checkable
 class ToolNotFoundPolicy(Protocol):
     """Decides about calls of tools that do not exist."""
 

@@ -106,6 +106,16 @@ class ErrorRule(_Table):
     example: Many[str] = ()
 
 
+def _with_condition(rule: ErrorRule) -> ErrorRule:
+    conditions = (rule.tool, rule.error, rule.status, rule.code, rule.match, rule.retry_after)
+    if all(each in ((), "", None) for each in conditions):
+        raise ValueError(
+            "has no condition, and would decide every error; write one of tool, error, status, "
+            'code, match and retry_after, or tool = "*"'
+        )
+    return rule
+
+
 class MapPolicy(_Table):
     """What a deployment allows; None where it does not say.
 
@@ -183,7 +193,7 @@ class MapDocument(_Table):
     reading: ReadingPolicy = ReadingPolicy()
     limits: MapLimits = MapLimits()
     ladders: Mapping[Cause, Many[Rung]] = Field(default_factory=dict)
-    rule: tuple[ErrorRule, ...] = ()
+    rule: tuple[Annotated[ErrorRule, AfterValidator(_with_condition)], ...] = ()
 
 
 @frozen

@@ -181,16 +181,17 @@ def _sentences(error: ValidationError, data: JsonDict, label: str) -> Iterator[s
         where = [str(each) for each in place if each != "[key]"]
         if place[0] == "rule" and len(place) > 1:
             rule = data["rule"][place[1]]
-            name = rule.get("id", place[1]) if isinstance(rule, dict) else place[1]
+            known = rule.get("id") if isinstance(rule, dict) else getattr(rule, "id", None)
+            name = place[1] if known is None else known
             where = [f"rule {name!r}", *where[2:3]]
         # A union names one fault for each of its members, in the same place.
-        sentence = ": ".join([label, *where, _reason(fault, place)])
+        sentence = ": ".join([label, *where, reason_of(fault, place)])
         if tuple(where) not in seen:
             yield sentence
         seen.add(tuple(where))
 
 
-def _reason(fault: Any, place: Sequence[Any]) -> str:
+def reason_of(fault: Any, place: Sequence[Any]) -> str:
     """Say what is wrong, with the near name for one that does not exist."""
     value = fault["input"]
     if fault["type"] == "extra_forbidden":
