@@ -116,11 +116,7 @@ def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranke
         union = slot.at([*map(str, inner)])
         meant = union.meant(error.instance)
         if meant is not None and not meant.accepts(error.instance):
-            others = [_alternative(each) for each in union.branches if each is not meant]
-            for rank, finding in _errors(error.instance, meant, place):
-                if finding["paths"] == [pointer(*place)] and any(others):
-                    finding["text"] += f" (or {' or '.join(others)})"
-                yield rank, finding
+            yield from _errors_of_branch(error.instance, meant, union, place)
             return
         if union.tag is not None and isinstance(error.instance, dict):
             # What is wrong is the argument that tells the objects of the union apart.
@@ -140,6 +136,17 @@ def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranke
         shown = "its value" if names_secret(place) else _quote(error.instance)
         text += f"; {shown} is not"
     yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
+
+
+def _errors_of_branch(
+    value: JSON, meant: Slot, union: Slot, place: Sequence[str | int]
+) -> Iterator[_Ranked]:
+    """Yield what is wrong with the branch of a union that a value means; name the others, too."""
+    others = [_alternative(each) for each in union.branches if each is not meant]
+    for rank, finding in _errors(value, meant, place):
+        if finding["paths"] == [pointer(*place)]:
+            finding["text"] += f" (or {' or '.join(others)})"
+        yield rank, finding
 
 
 _RANKS = {"type": 0, "enum": 1, "const": 1}

@@ -79,7 +79,7 @@ class Slot:
         # An object without a key of any branch means none of them.
         known = [each for each in fitting if not value.keys().isdisjoint(each.properties)]
         prices = [each.misfits(value) for each in known]
-        is_one = prices.count(min(prices, default=None)) == 1
+        is_one = bool(known) and prices.count(min(prices)) == 1
         return known[prices.index(min(prices))] if is_one else None
 
     def misfits(self, value: JsonObject) -> tuple[int, int]:
