@@ -173,8 +173,9 @@ class ToolReportedError(Exception):
 def near_name(name: object, known: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` for the nearest known name, or else all of them."""
     names = sorted(known)
-    close = get_close_matches(str(name)[:100], names, 1, 0.6)
-    return f"; did you mean {close[0]!r}?" if close else f"; available: {', '.join(names)[:500]}"
+    if close := get_close_matches(str(name)[:100], names, 1, 0.6):
+        return f"; did you mean {close[0]!r}?"
+    return f"; available: {', '.join(names)[:500]}" if names else ""
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
