@@ -48,9 +48,8 @@ def list_strategies(_options: argparse.Namespace) -> int:
 
 
 def _comment(path: Path) -> str:
-    with path.open(encoding="utf-8") as lines:
-        comments = (line.lstrip("# ").strip() for line in lines if line.startswith("#"))
-        return next(comments, "")
+    lines = path.read_text("utf-8").splitlines()
+    return next((line.lstrip("# ").strip() for line in lines if line.startswith("#")), "")
 
 
 def _summary(name: str) -> str:

@@ -73,7 +73,6 @@ def init(options: argparse.Namespace) -> int:
     for part in parts:
         if (folder / part).exists():
             raise InputError(f"{folder / part} exists; choose another folder or remove it")
-    folder.mkdir(parents=True, exist_ok=True)
     for part in parts[:2]:
         unwanted = shutil.ignore_patterns("__pycache__", ".*")
         shutil.copytree(STARTER / part, folder / part, ignore=unwanted)
