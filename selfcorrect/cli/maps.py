@@ -5,8 +5,9 @@ import inspect
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from selfcorrect.cli.screen import say, say_table
+from selfcorrect.cli.screen import say, say_lines
 from selfcorrect.diagnosis.facts import recorded_finding
+from selfcorrect.drawing.text import align
 from selfcorrect.errors import MapError
 from selfcorrect.strategy_map.explain import explain
 from selfcorrect.strategy_map.lint import lint
@@ -20,8 +21,7 @@ def explain_error(options: argparse.Namespace) -> int:
     """Show what a map makes of an error."""
     given = (options.exception, options.status, options.code)
     finding = recorded_finding(options.text, *given)
-    for line in explain(StrategyMap.load(options.map), finding, options.tool).splitlines():
-        say(line)
+    say_lines(explain(StrategyMap.load(options.map), finding, options.tool))
     return 0
 
 
@@ -37,21 +37,19 @@ def list_maps(_options: argparse.Namespace) -> int:
     """List maps by name, each with the comment at its top."""
     rows = [(name, _comment(path)) for name, path in sorted(shipped_maps().items())]
     rows += [(point.name, point.value) for point in entry_points(group="selfcorrect.maps")]
-    say_table(rows)
+    say_lines(align(rows))
     return 0
 
 
 def list_strategies(_options: argparse.Namespace) -> int:
     """List the built-in strategies: name, what each needs, what it does."""
-    rows = [(name, needs, _summary(name)) for name, needs in sorted(BUILT_IN.items())]
-    say_table(rows)
+    say_lines(align((name, needs, _summary(name)) for name, needs in sorted(BUILT_IN.items())))
     return 0
 
 
 def _comment(path: Path) -> str:
-    with path.open(encoding="utf-8") as lines:
-        comments = (line.lstrip("# ").strip() for line in lines if line.startswith("#"))
-        return next(comments, "")
+    lines = path.read_text("utf-8").splitlines()
+    return next((line.lstrip("# ").strip() for line in lines if line.startswith("#")), "")
 
 
 def _summary(name: str) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 from selfcorrect.cli.lines import UNUSABLE, answer_lines
 from selfcorrect.cli.screen import InputError
 from selfcorrect.mender import Mender, Mending
-from selfcorrect.model import JSON, Change, JsonDict, JsonObject, change_json
+from selfcorrect.model import JSON, JsonDict, JsonObject, change_json
 
+_SHOWN = ("path", "before", "after", "strategy", "rule", "safety")
 _MENDERS = 64
 """How many sets of tools stay ready; a file often has the same few in turn."""
 
@@ -64,17 +65,13 @@ def _given(item: Any) -> JSON:
 
 
 def _result(mending: Mending) -> JsonDict:
+    made = map(change_json, mending.changes)
     answer: JsonDict = {
         "outcome": mending.outcome,
         "calls": [{"name": each.name, "arguments": each.args} for each in mending.ready],
-        "changes": [_change(each) for each in mending.changes],
+        "changes": [{key: each.get(key) for key in _SHOWN} for each in made],
         "model_calls": mending.cost.get("model_calls", 0),
     }
     if mending.reason is not None:
         answer |= {"reason": mending.reason, "detail": mending.detail}
     return answer
-
-
-def _change(change: Change) -> JsonDict:
-    made = change_json(change)
-    return {key: made.get(key) for key in ("path", "before", "after", "strategy", "rule", "safety")}

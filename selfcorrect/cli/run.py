@@ -14,7 +14,7 @@ from uuid import uuid4
 from selfcorrect.cli.lines import read_lines
 from selfcorrect.cli.screen import InputError, say, say_json, show
 from selfcorrect.cli.starter import load_graph_file, make_graph
-from selfcorrect.drawing.recorded import question_of, tell_change
+from selfcorrect.drawing.recorded import attempts_of, question_of, tell_change
 from selfcorrect.drawing.text import question_lines
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict
@@ -92,12 +92,10 @@ def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
 
 def _answer(question: JsonDict) -> JsonDict | None:
     """Ask on stderr and read a line from stdin; None where stdin has ended."""
-    told = [f"  your answer: {each}" for each in [question.get("problem")] if each]
-    for each in question["attempts"]:
-        call, outcome, text = show(each["call"]), each["outcome"], each["text"]
-        told.append(f"  attempt {each['number']}: {call} {outcome}: {text}")
-    told += question_lines(question_of(question))
-    for line in [*told, "  a number, a value (JSON or text), approve or reject:"]:
+    told = {"your answer": question.get("problem"), **attempts_of(question)}
+    lines = [f"  {name}: {text}" for name, text in told.items() if text]
+    lines += question_lines(question_of(question))
+    for line in [*lines, "  a number, a value (JSON or text), approve or reject:"]:
         say(line, "yellow", stderr=True)
     line = sys.stdin.readline()
     answer: JSON = line.strip()

@@ -2,12 +2,11 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
-from selfcorrect.drawing.text import align, error_text
+from selfcorrect.drawing.text import error_text
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JSON
 from selfcorrect.text import clean, quote
@@ -35,9 +34,9 @@ def say_json(value: JSON) -> None:
     print(json.dumps(value, default=str).replace("\x7f", r"\u007f"))
 
 
-def say_table(rows: Iterable[Sequence[str]]) -> None:
-    """Write rows with aligned columns."""
-    for line in align(rows).splitlines():
+def say_lines(text: str) -> None:
+    """Write each line of a text."""
+    for line in text.splitlines():
         say(line)
 
 

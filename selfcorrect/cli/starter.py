@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from selfcorrect.cli.screen import InputError, say
+from selfcorrect.cli.screen import InputError, say, say_lines
 from selfcorrect.drawing import svg
 from selfcorrect.drawing.picture import picture_of
 from selfcorrect.drawing.text import ascii_graph
@@ -62,8 +62,7 @@ def draw(options: argparse.Namespace) -> int:
     else:
         picture = picture_of(graph)
         drawn = svg.draw(picture) if options.format == "svg" else ascii_graph(picture)
-    for line in drawn.splitlines():
-        say(line)
+    say_lines(drawn)
     return 0
 
 
@@ -74,7 +73,6 @@ def init(options: argparse.Namespace) -> int:
     for part in parts:
         if (folder / part).exists():
             raise InputError(f"{folder / part} exists; choose another folder or remove it")
-    folder.mkdir(parents=True, exist_ok=True)
     for part in parts[:2]:
         unwanted = shutil.ignore_patterns("__pycache__", ".*")
         shutil.copytree(STARTER / part, folder / part, ignore=unwanted)

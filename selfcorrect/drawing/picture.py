@@ -119,14 +119,14 @@ def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
     """Turn rows into pixels."""
     rows = {name: row for row, name in enumerate(order)}
     sides: dict[Pair, int] = {}
-    ports: dict[Any, list[str]] = defaultdict(list)
-    lanes: dict[int, list[str]] = {1: [], 0: [], -1: []}
+    # By node and side, and by side: the number of each target.
+    ports: dict[Any, dict[str, int]] = defaultdict(dict)
+    lanes: dict[int, dict[str, int]] = defaultdict(dict)
     for source, target in sorted(labels, key=lambda pair: rows[pair[1]]):
         step = rows[target] - rows[source]
         side = sides[source, target] = 0 if step == 1 else 1 if step > 1 else -1
-        ports[source, side].append(target)
-        if target not in lanes[side]:
-            lanes[side].append(target)
+        for numbers in (ports[source, side], lanes[side]):
+            numbers.setdefault(target, len(numbers))
     height = max(52, (max(map(len, ports.values()), default=0) + 1) * _PORT)
     # Labels stand between the boxes and the lanes.
     widest = min(LABEL_CELLS, max(map(cells, labels.values()), default=0))
@@ -139,17 +139,17 @@ def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
         if not side:
             return [(middle, tops[source] + height), (middle, top)]
         beside = ports[source, side]
-        at = tops[source] + height * (beside.index(target) + 1) / (len(beside) + 1)
+        at = tops[source] + height * (beside[target] + 1) / (len(beside) + 1)
         border = middle + side * _WIDTH / 2
-        lane = border + side * (room + lanes[side].index(target) * _LANE)
+        lane = border + side * (room + lanes[side][target] * _LANE)
         entry = middle + side * 18
         return [(border, at), (lane, at), (lane, top - 16), (entry, top - 16), (entry, top)]
 
     box: Any = {"width": _WIDTH, "height": height}
     nodes = [box | {"id": name, "x": middle, "y": top + height / 2} for name, top in tops.items()]
     edges = [
-        ViewEdge(source=pair[0], target=pair[1], label=text, points=points(*pair), count=0)
-        for pair, text in labels.items()
+        ViewEdge(source=source, target=target, label=text, points=points(source, target), count=0)
+        for (source, target), text in labels.items()
     ]
     full = middle + _WIDTH / 2 + room + len(lanes[1]) * _LANE + 16
     return Picture(nodes=nodes, edges=edges, width=full, height=len(order) * (height + _RISE))

@@ -98,11 +98,16 @@ def outcome_of(run: JsonObject) -> dict[str, str]:
     outcome = {name: text for name, text in _texts(failure, _REPORT).items() if text}
     if "result" in run:
         outcome["result"] = "null" if run["result"] is None else shown(run["result"])
-    for number, each in enumerate(map(dict_of, list_of(failure.get("attempts"))), 1):
-        outcome[f"attempt {number}"] = " · ".join(
-            _texts(each, ("call", "outcome", "text")).values()
-        )
-    return outcome
+    return outcome | attempts_of(failure)
+
+
+def attempts_of(item: JsonObject) -> dict[str, str]:
+    """Return the attempts that a report or a question names, as they may be shown."""
+    attempts = map(dict_of, list_of(item.get("attempts")))
+    return {
+        f"attempt {number}": " · ".join(_texts(each, ("call", "outcome", "text")).values())
+        for number, each in enumerate(attempts, 1)
+    }
 
 
 def question_of(asked: Any) -> JsonDict:

@@ -15,7 +15,7 @@ from uuid import uuid4
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.pregel import Pregel
-from langgraph.types import Command, StateSnapshot
+from langgraph.types import Command
 
 from selfcorrect.drawing.html import page, still
 from selfcorrect.drawing.svg import draw
@@ -300,8 +300,8 @@ class Stepper:
                     break
         return self
 
-    def _advance(self, payload: Any = None) -> StateSnapshot:
-        """Run what is next, and let the head stand behind it."""
+    def _advance(self, payload: Any = None) -> Any:
+        """Run what is next, let the head stand behind it, and return its state."""
         before, started, error = self._tip(), monotonic(), ""
         try:
             self._invoke(payload, self._config())
@@ -330,9 +330,8 @@ class Stepper:
         own = {"checkpoint_ns": "", "checkpoint_id": sight.head.id}
         return {**self._base, "configurable": self._base["configurable"] | own}
 
-    def _tip(self) -> StateSnapshot:
-        found: StateSnapshot = self.graph.get_state(self._base)
-        return found
+    def _tip(self) -> Any:
+        return self.graph.get_state(self._base)
 
     def _sight(self) -> Sight:
         history = read_history(self.graph, self._base)

@@ -127,9 +127,10 @@ def _do(stepper: "Stepper", message: JsonObject, send: Callable[[Any], None]) ->
 
 def _edit(fields: Mapping[str, str]) -> JsonDict:
     """Return what was written into the form, as `Stepper.edit` takes it."""
-    written = {name: text.strip() for name, text in fields.items() if text.strip()}
     read: JsonDict = {
-        name: text if name == "strategy" else _object(name, text) for name, text in written.items()
+        name: text.strip() if name == "strategy" else _object(name, text)
+        for name, text in fields.items()
+        if text.strip()
     }
     return {**read.pop("values", {}), **read}
 

@@ -74,7 +74,7 @@ def add_secret_form(pattern: str) -> None:
 
 def redacted(_logger: Any, _method: str, event: Any) -> Any:
     """Redact every value of a line; a processor for `structlog.configure(processors=[…])`."""
-    return {_plain(name): _plain(item) for name, item in event.items()}
+    return _plain(event)
 
 
 _TOLD = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")

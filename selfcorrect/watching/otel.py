@@ -45,10 +45,7 @@ class _Runs:
     def __init__(self, trace: Any, tracer: Any, meter: Any) -> None:
         self._trace, self._tracer = trace, tracer
         self._spans: JsonDict = {}
-        self._counters = {
-            name: meter.create_counter(f"selfcorrect.{name}", description=text)
-            for name, text in _COUNTED.items()
-        }
+        self._counters = {name: meter.create_counter(f"selfcorrect.{name}") for name in _COUNTED}
 
     def trace(self, name: str, node: Node) -> Node:
         """Return a node that runs in a span."""
@@ -112,7 +109,8 @@ class _Runs:
             self._counters["doubts"].add(1, about)
 
 
-_COUNTED = {"repairs": "changes of calls", "failures": "calls that failed", "doubts": "doubts"}
+_COUNTED = ("repairs", "failures", "doubts")
+_NOTED = ("attempt", "did", "reason", "replayed")
 
 
 def _tool_of(state: CorrectionState) -> str:
@@ -121,7 +119,8 @@ def _tool_of(state: CorrectionState) -> str:
 
 def _note_update(span: Any, update: JsonDict) -> None:
     note = update.get("note") or {}
-    told = {name: note.get(name) for name in ("attempt", "did", "reason", "replayed")} | {
+    told = {
+        **{name: note.get(name) for name in _NOTED},
         "outcome": update.get("outcome"),
         "strategies": [each["strategy"] for each in note.get("tried") or ()],
         "rules": [each["rule"] for each in note.get("findings") or () if each.get("rule")],
