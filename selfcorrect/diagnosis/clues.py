@@ -64,7 +64,7 @@ def clues_of(finding: Finding, places: Places) -> Clues:
     masked = mask(plain(fault.sentence), places)
     sentence = sentence_of(masked.text)
     spoken = _unmask(sentence.text, fault.sentence)
-    codes = dict.fromkeys(_codes(finding, body, f"{sentence.front} {spoken}"))
+    codes = dict.fromkeys(_codes(finding, body, f"{sentence.front} {sentence.text}"))
     own = Masked(sentence.text, masked.quoted, masked.bare)
     wait = finding.get("retry_after")
     return Clues(
@@ -89,21 +89,31 @@ def _status(finding: Finding, body: Body, spoken: str) -> int | str | None:
     if status is not None and not (isinstance(status, int) and abs(status) < 100):
         return status
     said = _STATUS.search(spoken[:_READ])
-    return body.status or (int(said[1]) if said else status)
+    return body.status or ((said[2] or int(said[1])) if said else status)
 
 
-_STATUS = re.compile(r"(?i)\b(?:error|status|code)[ :=(]{1,3}([45]\d\d)\b")
+_STATUS = re.compile(
+    r"(?i)\b(?:error|status|code)[ :=(]{1,3}([45]\d\d)\b"
+    r"|\b(?:SQLSTATE\W{1,3}|ERROR \d{4} \()(\d[\dA-Z]{4})\b"
+)
 
 
 def _codes(finding: Finding, body: Body, text: str) -> Iterator[str]:
     yield from filter(None, (finding.get("code"), *(fault.code for fault in body.faults[:3])))
-    for number, name in _CODES.findall(text[:_READ])[:4]:
-        yield name or errno.errorcode.get(int(number), number)
+    for name, said in _CODES.findall(text[:_READ]):
+        yield from filter(None, (name, _NAMES.get(said)))
+    yield from (name for words, name in _SAID.items() if words in text[:_READ].lower())
 
 
 _CODES = re.compile(
-    r"\[Errno (\d{1,4})\]|\(([A-Z][a-z]\w{3,60}(?:\.\w{1,60})?)\)(?= when)", re.ASCII
+    r"\(([A-Z][a-z]\w{3,60}(?:\.\w{1,60})?)\)(?= when)"
+    r"|(?:\[Errno |\(os error |\b(?=E))(\d{1,3}|E[A-Z_]{3,15})\b",
+    re.ASCII,
 )
+_TABLE = load_table("diagnosis/words.toml")
+_SAID = {words: name for name, rows in _TABLE["errno"].items() for words in rows}
+_NAMES = {str(number): name for number, name in errno.errorcode.items()}
+_NAMES |= {name: name for name in (*_NAMES.values(), *_SAID.values())}
 
 
 def _unmask(sentence: str, said: str) -> str:
@@ -208,15 +218,17 @@ _WRAPPER = re.compile(
 _PROGRAM = re.compile(r"[a-z][\w./-]{0,40}: (?=\(?\d|line \d|\()(?:line \d+: )?")
 _FRONTS = (_CLASS, _WRAPPER, _PROGRAM)
 _WORD = re.compile(r"[^\W\d_]{3}|[\u2e80-\uffff]{2}|\ue000")
-_END = re.compile("".join(load_table("diagnosis/words.toml")["end"]))
+_END = re.compile("".join(_TABLE["end"]))
 
 
 def _block(lines: list[str]) -> str:
     """Return the lines of the error: behind a trace, marked as one, or among usage texts."""
+    lines = [line for line in lines if not _NOTICE.search(line)] or lines
     traced = any(map(_FRAME.match, lines))
     if not traced and not _USAGE.match(lines[0]):
-        lines = [line for line in lines if not _NOTICE.search(line)] or lines
-        first = next((at for at, line in enumerate(lines) if _MARKED.match(line)), 0)
+        marks = (_MARKED, _FAULTY)
+        found = (at for mark in marks for at, line in enumerate(lines) if mark.search(line))
+        first = next(found, 0)
         return "\n".join(lines[first:])
     kept = [
         line
@@ -241,4 +253,5 @@ _NOTICE = re.compile(
 )
 """Lines that tell of something else than the error."""
 _ERROR = re.compile(r"(?i)\b(?:error|fatal|failed|failure|invalid|cannot|unknown)\b")
+_FAULTY = re.compile(rf"{_ERROR.pattern}|\b(?:not?|unable|must|required|denied|[45]\d\d)\b|n't\b")
 _MARKED = re.compile(r"^(?:[\w./-]{1,60}: )?(?:fatal|[Ee]rror|ERROR|abort|E|ERR) ?(?:\[\w+\])?:")

@@ -141,7 +141,7 @@ def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, st
     if kind is not None and category is not None:
         is_rule = rules.first is not None and rules.first.rule.match
         return kind, category, SURE, "rule" if is_rule else "structure"
-    is_silent = clues.is_success or not has_words(clues.spoken)
+    is_silent = clues.is_success or not has_words(clues.sentence.text)
     if kind is None and not clues.hints and is_silent:
         # Nobody can tell what it is: the fault may be the tool's.
         return ErrorKind.INTERNAL, Category.NONE, 0.0, "witness"
