@@ -7,7 +7,6 @@ import runpy
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +58,7 @@ def propose(options: argparse.Namespace) -> int:
     strategies, model = StrategyMap.load(base), _load_model(options.model)
     # A call that is sent again counts too.
     port = ModelPort(model, Spending(left={"model_calls": options.most}))
-    decided: list[RecordedError] = []
+    # Errors of one cause share a tool and a masked text; those that a rule decides are None's.
     groups: dict[Any, list[RecordedError]] = defaultdict(list)
 
     def take(line: str) -> None:
@@ -68,13 +67,13 @@ def propose(options: argparse.Namespace) -> int:
         if text is not None:
             each = _error(record, text, strategies)
             is_decided = strategies.ask_rules(each.finding, each.tool).first is not None
-            # Errors of one cause share a tool and a masked text.
-            (decided if is_decided else groups[each.tool, each.text]).append(each)
+            groups[None if is_decided else (each.tool, each.text)].append(each)
 
     take_lines(options.errors, take)
     written, passed = _TABLE["head"].format(base=json.dumps(base)), 0
-    for own in sorted(groups.values(), key=len, reverse=True)[: max(0, options.most)]:
-        others = chain(decided, *(each for each in groups.values() if each is not own))
+    undecided = [own for key, own in groups.items() if key]
+    for own in sorted(undecided, key=len, reverse=True)[: max(0, options.most)]:
+        others = (each for group in groups.values() if group is not own for each in group)
         shown = f"{own[0].tool}: {bound(own[0].text, 80)} ({len(own)}): "
         try:
             rule = _rule_in(run_sync(port.ask_json(_TABLE["ask"], _prompt(own[0]))), own)

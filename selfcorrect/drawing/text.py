@@ -11,7 +11,7 @@ from selfcorrect.text import release, text_of
 
 def describe(view: View) -> str:
     """Return a view as text: where the run stands, its steps, changes, question and report."""
-    return "\n".join(_one_line(each) for each in _lines(view))
+    return "\n".join(release(each, 2_000).replace("\n", " ") for each in _lines(view))
 
 
 def ascii_graph(picture: Picture) -> str:
@@ -71,7 +71,3 @@ def _lines(view: View) -> Iterator[str]:
     if view["question"]:
         yield from question_lines(view["question"])
     yield from (f"{name}  {text}" for name, text in view["outcome"].items())
-
-
-def _one_line(text: str) -> str:
-    return " ".join(release(text, 2_000).split("\n"))

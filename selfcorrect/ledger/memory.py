@@ -1,5 +1,6 @@
 """Remembers the calls of one process."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -25,7 +26,7 @@ class MemoryLedger:
         self._size = size
         self._records: dict[str, Record] = {}
         # Keys by doubt, and by theme.
-        self._by_group: dict[str, dict[str, None]] = {}
+        self._by_group: dict[str, dict[str, None]] = defaultdict(dict)
         self._lock = Lock()
 
     def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
@@ -37,7 +38,7 @@ class MemoryLedger:
                 self._forget(intent.key)
                 self._records[intent.key] = begun_record(intent, verdict)
                 for group in _groups(intent):
-                    self._by_group.setdefault(group, {})[intent.key] = None
+                    self._by_group[group][intent.key] = None
                 self._trim()
         return verdict
 

@@ -35,9 +35,11 @@ def log_step(event: JsonObject, state: CorrectionState) -> None:
     level = logging.INFO if changes else logging.DEBUG
     if not has_readers(level):
         return
-    told: JsonDict = {"tool": (state.get("current") or {}).get("name")}
-    told |= {name: event.get(name) for name in _TOLD}
-    told["changes"] = [_change_text(each) for each in changes[:_MOST_CHANGES]]
+    told = {
+        "tool": (state.get("current") or {}).get("name"),
+        **{name: event.get(name) for name in _TOLD},
+        "changes": [_change_text(each) for each in changes[:_MOST_CHANGES]],
+    }
     _write(level, "repaired" if changes else "step", told)
 
 
