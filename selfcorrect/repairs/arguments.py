@@ -135,7 +135,8 @@ class _Place(NamedTuple):
             return "its value"
         if isinstance(value, dict | list):
             return "an object" if isinstance(value, dict) else "a list"
-        return json.dumps(value[:60] if isinstance(value, str) else value, ensure_ascii=False)
+        short = value[:60] if isinstance(value, str) else value
+        return json.dumps(short, ensure_ascii=False, default=str)
 
 
 @frozen

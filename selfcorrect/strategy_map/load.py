@@ -159,8 +159,9 @@ def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
         elif len(inner) < 2 or inner[1] == "id":
             rules.pop(inner[0], None)
         elif inner[0] in rules:
-            rule = rules[inner[0]]
-            rules[inner[0]] = {key: item for key, item in rule.items() if key != inner[1]}
+            rest = {key: item for key, item in rules[inner[0]].items() if key != inner[1]}
+            # What is left of it has a condition, or that would be its next fault.
+            rules[inner[0]] = {"tool": "*", **rest}
     return {**kept, "rule": list(rules.values()), "format": 1}
 
 
