@@ -64,7 +64,8 @@ def clues_of(finding: Finding, places: Places) -> Clues:
     masked = mask(plain(fault.sentence), places)
     sentence = sentence_of(masked.text)
     spoken = _unmask(sentence.text, fault.sentence)
-    codes = dict.fromkeys(_codes(finding, body, f"{sentence.front} {sentence.text}"))
+    shown = f"{sentence.front} {sentence.text}"[:_READ]
+    codes = dict.fromkeys(filter(None, _codes(finding, body, shown)))
     own = Masked(sentence.text, masked.quoted, masked.bare)
     wait = finding.get("retry_after")
     return Clues(
@@ -89,31 +90,31 @@ def _status(finding: Finding, body: Body, spoken: str) -> int | str | None:
     if status is not None and not (isinstance(status, int) and abs(status) < 100):
         return status
     said = _STATUS.search(spoken[:_READ])
-    return body.status or ((said[2] or int(said[1])) if said else status)
+    return body.status or (said[1] if said else status)
 
 
 _STATUS = re.compile(
-    r"(?i)\b(?:error|status|code)[ :=(]{1,3}([45]\d\d)\b"
-    r"|\b(?:SQLSTATE\W{1,3}|ERROR \d{4} \()(\d[\dA-Z]{4})\b"
+    # An HTTP status, or a SQLSTATE as drivers and MySQL write it.
+    r"(?i)\b(?:(?:error|status|code)[ :=(]{1,3}(?=[45]\d\d\b)|SQLSTATE\W{1,3}|error \d{4} \()"
+    r"(\d\d[\dA-Z](?:[\dA-Z]{2})?)\b"
 )
 
 
-def _codes(finding: Finding, body: Body, text: str) -> Iterator[str]:
-    yield from filter(None, (finding.get("code"), *(fault.code for fault in body.faults[:3])))
-    for name, said in _CODES.findall(text[:_READ]):
-        yield from filter(None, (name, _NAMES.get(said)))
-    yield from (name for words, name in _SAID.items() if words in text[:_READ].lower())
+def _codes(finding: Finding, body: Body, text: str) -> Iterator[str | None]:
+    yield from (finding.get("code"), *(fault.code for fault in body.faults[:3]))
+    yield from (name or _ERRNO.get(said) for name, said in _CODES.findall(text))
+    spoken = text.lower()
+    yield from (name for words, name in _SAID.items() if words in spoken)
 
 
 _CODES = re.compile(
     r"\(([A-Z][a-z]\w{3,60}(?:\.\w{1,60})?)\)(?= when)"
-    r"|(?:\[Errno |\(os error |\b(?=E))(\d{1,3}|E[A-Z_]{3,15})\b",
+    r"|(?:\[Errno |\(os error |\b(?=E))(\d{1,3}|E[A-Z\d_]{3,15})\b",
     re.ASCII,
 )
 _TABLE = load_table("diagnosis/words.toml")
 _SAID = {words: name for name, rows in _TABLE["errno"].items() for words in rows}
-_NAMES = {str(number): name for number, name in errno.errorcode.items()}
-_NAMES |= {name: name for name in (*_NAMES.values(), *_SAID.values())}
+_ERRNO = {word: name for number, name in errno.errorcode.items() for word in (str(number), name)}
 
 
 def _unmask(sentence: str, said: str) -> str:
@@ -136,7 +137,7 @@ class Sentence:
         text: The sentence that is the error.
         front: What stands before it: classes, wrappers, codes.
         behind: What stands behind it: advice, links, hints. It decides nothing.
-        classes: Classes of exceptions that stand before it, as in `ValueError: `.
+        classes: Classes of exceptions that stand before it, as in `ValueError: `, or caused it.
     """
 
     text: str
@@ -201,6 +202,7 @@ def sentence_of(text: str) -> Sentence:
         # Only a number or a path so far: it introduces the sentence.
         end = _END.search(block, end.end())
     own, behind = (block, "") if end is None else (block[: end.start()], block[end.end() :])
+    classes += _CAUSE.findall(own)
     return Sentence(own[start:].strip(), block[:start], behind.strip(), tuple(classes))
 
 
@@ -208,6 +210,7 @@ _CLASS = re.compile(
     r"(?:Uncaught |Caused by: |E +)?([A-Za-z_][\w.]{0,150}(?:Error|Exception|Warning|Exit|Fault))"
     r"(?: \[\w{1,60}\])?:\s+"
 )
+_CAUSE = re.compile(r"\bCaused by (\w{3,80})\(")
 _PART = r"(?:[\w '\"`()\[\]/-]|\.(?!\s))"
 """A character of a wrapper, which ends with its sentence at the latest."""
 _WRAPPER = re.compile(

@@ -100,7 +100,11 @@ _GRAM = 5
 """Characters of the pieces that stand for the stems and endings of words."""
 _UNSPACED = "\u2e80"
 """From here on writing puts no spaces between words; pairs of characters stand for them."""
-_TOKEN = re.compile(rf"{MARK}|[^\W\d_]+|\d+|[?!%*<>=]")
+_TOKEN = re.compile(
+    rf"{MARK}|(?<![\w-])--?(?=[A-Za-z])|(?<!\w)\.{{0,2}}/(?=\w)|[^\W\d_]+|\d+|[?!%*<>=]"
+)
+_SHAPES = {MARK: "<value>", "-": "<option>", "/": "<path>", ".": "<path>"}
+"""What a value counts as, and what begins an option of a program and the path of a file."""
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -108,7 +112,7 @@ def features_of(clues: Clues) -> list[str]:
     """List the features of an error, each once."""
     names = {keys[-1].lower() for keys in clues.places.keys.values()}
     tokens = [
-        "<value>" if word == MARK else "0" if word.isdigit() else word.lower()
+        _SHAPES.get(word[0]) or ("0" if word.isdigit() else word.lower())
         for word in _TOKEN.findall(clues.sentence.text[:_LONGEST])
     ]
     return list(dict.fromkeys((*_facts(clues), *_place(clues), *_words(tokens, names))))
@@ -158,8 +162,6 @@ def _place(clues: Clues) -> Iterator[str]:
 
 # --- the decision ---
 
-HINT = 1.0
-"""How much a hint counts for its kind, and for its category, in log-odds."""
 PAIR = 0.3
 """How much it counts that a kind and a category go together."""
 RETRY = 0.5
@@ -185,32 +187,28 @@ def decide(
     category: str | None = None,
 ) -> Decision:
     """Choose kind and category together; what is sure is given, and stays."""
-    hint = next(iter(clues.hints), ("", ""))
-    kinds = [kind] if kind else [each for each in KINDS if _may_say(each, votes, hint[0])]
-    pairs = product(kinds, [category] if category else CATEGORIES)
+    hint = next((said for said, _ in clues.hints), "")
+    # Words alone say that the same call may succeed only where they are sure of it.
+    open_kinds = [
+        each
+        for each in KINDS
+        if each not in RETRYABLE or each == hint or votes.kinds[each] >= RETRY
+    ]
+    pairs = product([kind] if kind else open_kinds, [category] if category else CATEGORIES)
 
     def score(pair: tuple[str, str]) -> float:
         together = weights.pairs[KINDS.index(pair[0])][CATEGORIES.index(pair[1])]
-        advised = HINT * sum(map(str.__eq__, pair, hint))
         odds = _log(votes.kinds[pair[0]]) + _log(votes.categories[pair[1]])
-        return odds + PAIR * together + advised
+        return odds + PAIR * together
 
-    best = max((each for each in pairs if category or _go(*each)), key=score)
-    if not (kind or category or hint[0]) and votes.kinds[best[0]] < LEAST:
+    fitting = (each for each in pairs if category or each[1] == "none" or each[0] not in FAULTLESS)
+    best = max(fitting, key=score)
+    if not (kind or category or hint) and votes.kinds[best[0]] < LEAST:
         best = ("internal", "none")
     marks = signs(votes, *best, is_hinted=any(each == best[0] for each, _ in clues.hints))
     total = sum(mark * weight for mark, weight in zip(marks, weights.sure, strict=False))
     sure = max(-20.0, min(20.0, total + weights.sure[-1]))
     return Decision(*best, round(1 / (1 + math.exp(-sure)), 3))
-
-
-def _may_say(kind: str, votes: Testimony, hinted: str) -> bool:
-    return kind not in RETRYABLE or kind == hinted or votes.kinds[kind] >= RETRY
-
-
-def _go(kind: str, category: str) -> bool:
-    """Say whether the two go together."""
-    return category == "none" or kind not in FAULTLESS
 
 
 def signs(votes: Testimony, kind: str, category: str, *, is_hinted: bool) -> list[float]:
