@@ -90,11 +90,16 @@ def test_json_lines_from_a_file_and_from_stdin(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("line", ["{", "[1]", "3", "\ud800", "[" * 100_000])
-def test_an_unreadable_line_is_named(line, tmp_path, capsys):
+def test_an_unreadable_line_is_named_and_ends_nothing(line, tmp_path, capsys):
     path = tmp_path / "calls.jsonl"
-    path.write_bytes(f"{json.dumps(HOTEL)}\n{line}\n".encode("utf-8", "surrogatepass"))
-    assert main(["run", "--jsonl", str(path)]) == 2
-    error = capsys.readouterr().err
+    lines = (json.dumps(HOTEL), line, json.dumps(SEARCH))
+    path.write_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
+    assert main(["run", "--json", "--jsonl", str(path)]) == 2
+    out, error = capsys.readouterr()
+    assert [*map(bool, map(json.loads(out.splitlines()[-1]).get, ("result", "failure")))] == [
+        True,
+        False,
+    ]
     assert error.startswith(f"selfcorrect: {path}:")
     assert len(error.splitlines()) == 1
 

@@ -103,7 +103,7 @@ def test_the_name_of_no_model_is_told_to_an_agent():
         SelfCorrection(model="x")
 
 
-SHOWN = [(build_graph, Options), (Mender, Options), (SelfCorrection, AgentOptions)]
+SHOWN = [(build_graph, Options), (play, Options), (Mender, Options), (SelfCorrection, AgentOptions)]
 
 
 @pytest.mark.parametrize(("takes", "options"), SHOWN)
@@ -296,6 +296,23 @@ def test_what_a_listener_raises_is_logged_and_goes_no_further(caplog):
     assert first.startswith("The listener listen raised ValueError")
     assert "hunter22longpass" not in first
     assert "TypeError" in second
+
+
+def test_a_strategy_that_raises_is_logged_and_stands_in_the_trail(caplog):
+    def ask(call, diagnosis, context):
+        raise KeyError("password: hunter22longpass")
+
+    rules = StrategyMap([{"id": "r", "tool": "*", "repair": [ask]}])
+    given = {"call": {"name": "pay", "args": {"total_cents": "lots"}}}
+    with caplog.at_level(logging.WARNING, "selfcorrect"):
+        out = play([pay], given, strategies=rules)
+    (line,) = [each for each in caplog.messages if each.startswith("The strategy")]
+    assert line.startswith(f"The strategy ask ({__file__}:")
+    assert "KeyError" in line
+    assert "hunter22longpass" not in line
+    tried = [each for event in out["trail"] for each in event.get("tried", ())]
+    assert [(each["strategy"], each["outcome"]) for each in tried] == [("ask", "gave_up")]
+    assert "it failed: KeyError" in tried[0]["reason"]
 
 
 def test_a_listener_may_end_the_program():

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from selfcorrect.cli.lines import read_lines
-from selfcorrect.cli.screen import InputError, say, say_json, show
+from selfcorrect.cli.screen import InputError, complain, say, say_json, show
 from selfcorrect.cli.starter import load_graph_file, make_graph
 from selfcorrect.drawing.recorded import attempts_of, question_of, tell_change
 from selfcorrect.drawing.text import question_lines
@@ -42,8 +42,9 @@ def run(options: argparse.Namespace) -> int:
     graph = make_graph(module, **wishes)
     counts = Counter[str]()
     surprises = 0
+    odd: list[str] = []
     with Path(options.record or os.devnull).open("w", encoding="utf-8") as record:
-        for task in _tasks(options, module):
+        for task in _tasks(options, module, odd):
             out = _run_one(graph, task.inputs, interactive=options.interactive)
             # A recording that is cut off keeps the runs before it.
             print(
@@ -57,14 +58,20 @@ def run(options: argparse.Namespace) -> int:
                 _show(task, out)
     if counts["calls"] > 1 and not options.json:
         say(" · ".join(f"{name} {count}" for name, count in counts.items()))
-    return 1 if surprises else 0
+    return 2 if odd else 1 if surprises else 0
 
 
-def _tasks(options: argparse.Namespace, module: Any) -> Iterator[_Task]:
+def _tasks(options: argparse.Namespace, module: Any, odd: list[str]) -> Iterator[_Task]:
+    """Yield what is to be run; say of each line that cannot be used why, and add its place."""
     if options.call is not None:
         yield _task(options.call, "--call")
     elif options.jsonl is not None:
-        yield from (_task(line, place) for line, place in read_lines(options.jsonl))
+        for line, place in read_lines(options.jsonl):
+            try:
+                yield _task(line, place)
+            except InputError as error:
+                odd.append(place)
+                complain(error)
     elif hasattr(module, "EXAMPLES"):
         yield from (_Task(*example) for example in module.EXAMPLES)
     else:

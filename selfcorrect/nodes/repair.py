@@ -11,7 +11,7 @@ from inspect import isawaitable
 from itertools import chain, groupby, takewhile
 from typing import Any
 
-from selfcorrect.context import RunContext
+from selfcorrect.context import LOG, RunContext
 from selfcorrect.effects.again import Record, Refuse, Run, Verdict
 from selfcorrect.effects.equal import digest
 from selfcorrect.effects.failure import ending_of
@@ -48,7 +48,7 @@ from selfcorrect.pointer import apply, keys_of
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.arguments import Problem, repair_arguments
 from selfcorrect.state import IDLE, CorrectionState, Update
-from selfcorrect.text import bound, text_of
+from selfcorrect.text import bound, release, text_of
 from selfcorrect.tools.run import plain
 from selfcorrect.values.readings import Allow
 
@@ -216,7 +216,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         answer = await answer if isawaitable(answer) else answer
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.
-        answer = ending_of(error) or GiveUp(f"it failed: {type(error).__name__}: {text_of(error)}")
+        answer = ending_of(error) or _failure(error, rung)
     counts = count(round_.counts, "per_strategy", key=rung.strategy)
     counts = add_spending(counts, spending)
     took = max(0.0, context.clock.monotonic() - started - spending.seconds)
@@ -227,6 +227,17 @@ async def _try(rung: Rung, round_: Round) -> Round:
         # The same holds for an answer that cannot be read.
         why = f"its answer is unusable: {type(error).__name__}: {text_of(error)}"
         return note(paid, rung, "gave_up", why)
+
+
+def _failure(error: Exception, rung: Rung) -> GiveUp:
+    """Log a strategy that raised, with its class and place; return what the trail says of it."""
+    from selfcorrect.report import frame_of
+
+    why = f"it failed: {type(error).__name__}: {text_of(error)}"
+    if LOG.hasHandlers():  # otherwise Python prints it
+        where = frame_of(error) or "a strategy of the package"
+        LOG.warning("The strategy %s (%s): %s", rung.strategy, where, release(why, 500))
+    return GiveUp(why)
 
 
 def teach(state: CorrectionState, made: Call, context: RunContext) -> None:

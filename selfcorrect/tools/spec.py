@@ -27,7 +27,7 @@ class ToolOptions(TypedDict, total=False):
     """What may be declared of a tool; the keys are fields of `ToolSpec`."""
 
     name: str | None
-    effect: Effect | str | None
+    effect: Effect | None
     atomic: bool
     verify: Callable[..., Any] | None
     receipt: str | Callable[[Any], Any] | None
