@@ -15,7 +15,11 @@ ROWS = [
     for row in rows
 ]
 ARGS = {"customer": "ann", "amount": 4, "file": "notes.txt", "note": "{not json"}
-LIBRARIES = ("datetime", "importlib", "ipaddress", "json", "os", "socket", "uuid", "zoneinfo")
+LIBRARIES = (
+    "asyncio datetime decimal fractions importlib.metadata ipaddress json os shutil socket"
+    " sqlite3 statistics string subprocess tomllib urllib.request uuid xml.etree.ElementTree"
+    " zipfile zoneinfo httpx jsonschema openai requests sqlalchemy yaml"
+).split()
 ENDS = {
     "tool": "Tell the user that the tool is broken.",
     "call": "Call again as the tool's words ask, or ask the user.",
@@ -43,7 +47,7 @@ class Refused(Exception):
 def failure_of(statement, effect):
     """Return the report of a tool whose code is one statement."""
     source = f"def book(customer: str, amount: int, file: str, note: str):\n    {statement}"
-    imports = f"import urllib.request, {', '.join(LIBRARIES)}\n"
+    imports = f"import {', '.join(LIBRARIES)}\n"
     own = {"__name__": "shop", "Order": Order, "Status": Status, "Refused": Refused}
     exec(imports + source, own)
     tool = ToolSpec.from_function(own["book"], effect=effect)
