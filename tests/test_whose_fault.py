@@ -16,10 +16,10 @@ ROWS = [
 ]
 ARGS = {"customer": "ann", "amount": 4, "file": "notes.txt", "note": "{not json"}
 LIBRARIES = (
-    "asyncio datetime decimal fractions importlib.metadata ipaddress json os shutil socket"
-    " sqlite3 statistics string subprocess tomllib urllib.request uuid xml.etree.ElementTree"
-    " zipfile zoneinfo httpx jsonschema openai requests sqlalchemy yaml"
-).split()
+    "asyncio, datetime, decimal, fractions, importlib.metadata, ipaddress, json, os, shutil, socket,"
+    " sqlite3, statistics, string, subprocess, tomllib, urllib.request, uuid, xml.etree.ElementTree,"
+    " zipfile, zoneinfo, httpx, jsonschema, openai, requests, sqlalchemy, yaml"
+)
 ENDS = {
     "tool": "Tell the user that the tool is broken.",
     "call": "Call again as the tool's words ask, or ask the user.",
@@ -47,9 +47,8 @@ class Refused(Exception):
 def failure_of(statement, effect):
     """Return the report of a tool whose code is one statement."""
     source = f"def book(customer: str, amount: int, file: str, note: str):\n    {statement}"
-    imports = f"import {', '.join(LIBRARIES)}\n"
     own = {"__name__": "shop", "Order": Order, "Status": Status, "Refused": Refused}
-    exec(imports + source, own)
+    exec(f"import {LIBRARIES}\n{source}", own)
     tool = ToolSpec.from_function(own["book"], effect=effect)
     return play([tool], {"call": {"name": "book", "args": ARGS}}, time=VirtualTime())["failure"]
 
