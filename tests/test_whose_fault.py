@@ -17,8 +17,8 @@ ROWS = [
 ARGS = {"customer": "ann", "amount": 4, "file": "notes.txt", "note": "{not json"}
 LIBRARIES = (
     "asyncio, datetime, decimal, fractions, importlib.metadata, ipaddress, json, os, shutil,"
-    " socket, sqlite3, statistics, string, subprocess, tomllib, urllib.request, uuid,"
-    " xml.etree.ElementTree, zipfile, zoneinfo, httpx, jsonschema, openai, requests, sqlalchemy, yaml"
+    " socket, sqlite3, statistics, string, subprocess, tomllib, urllib.request, uuid, zipfile,"
+    " xml.etree.ElementTree, zoneinfo, httpx, jsonschema, openai, requests, sqlalchemy, yaml"
 )
 ENDS = {
     "tool": "Tell the user that the tool is broken.",
