@@ -16,11 +16,10 @@ from selfcorrect.agents.thread import ACCOUNT, answer_to, last_turn, own_message
 from selfcorrect.agents.tool_run import LISTENER, Handler, ToolRun, spec_of
 from selfcorrect.agents.turn import TURN, UNREAD, Turn, beside_calls
 from selfcorrect.context import LOG, RunContext, has_readers
-from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import AGAIN, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
 from selfcorrect.nodes.plan import check_call
-from selfcorrect.setup import Loop, build_loop
+from selfcorrect.setup import Loop, Options, build_loop, check_options
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import quote
@@ -58,33 +57,30 @@ class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        options: See `Options`, and what the host adds: `HostOptions`. A model may be named as
-            LangChain names it.
+        options: The options of the host. A model may be named as LangChain names it.
+        kinds: What they may be: `Options`, `HostOptions`, and what the host adds.
         shows: Whether calls are shown to others before they run.
     """
 
-    def __init__(self, options: Mapping[str, Any], *, shows: bool) -> None:
-        host = {name: options.get(name) for name in HostOptions.__annotations__}
-        own = {name: item for name, item in options.items() if name not in host}
-        if isinstance(named := own.get("model"), str):
-            own["model"] = import_module("langchain.chat_models").init_chat_model(named)
-        loop = build_loop((), own)
+    def __init__(self, options: Mapping[str, Any], kinds: Any, *, shows: bool) -> None:
+        named = options.get("model")
+        if isinstance(named, str):
+            named = import_module("langchain.chat_models").init_chat_model(named)
+        self.options = check_options({**options, "model": named}, kinds)
+        own = self.options.keys() & Options.__annotations__
+        loop = build_loop((), {name: self.options[name] for name in own})
         self._loop = run_as_shown(loop) if shows else loop
         self.raises = loop.context.raises
-        self._effects = StrategyMap(effects=host["effects"]).effects
-        self._ask_person = host["ask_person"]
-        self.on_trail = host["on_trail"]
-        self._scope = host["scope"]
-        for name, given in (("on_trail", self.on_trail), ("scope", self._scope)):
-            if not (given is None or callable(given) or (name, type(given)) == ("scope", str)):
-                raise GraphSetupError(f"{name}: must be callable, not {given!r:.80}")
+        self._effects = StrategyMap(effects=self.options.get("effects")).effects
         self._has_warned = False
         # What is kept holds its tools, so that no other tool can get one of their ids.
         self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], HostedLoop]] = {}
 
     def lasting_scope(self, runtime: Any, config: JsonObject) -> str | None:
         """Return the scope that outlives the run: the host's own, or the thread; else None."""
-        scope = self._scope(runtime) if callable(self._scope) else self._scope
+        scope = self.options.get("scope")
+        if callable(scope):
+            scope = scope(runtime)
         lasting = scope or config.get("thread_id")
         return str(lasting) if lasting else None
 
@@ -119,7 +115,7 @@ class HostedLoops:
             context = replace(context, tools=found, answer=_answer, is_async=is_async)
             loop = replace(self._loop, context=context)
             asking = replace(loop, context=replace(context, ask=_ask))
-            hosted = loop, compile_loop(asking) if self._ask_person else None
+            hosted = loop, compile_loop(asking) if self.options.get("ask_person") else None
             kept = self._kept[key] = tools, hosted
         return kept[1]
 
@@ -258,8 +254,8 @@ def _start(
 
 
 def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
-    if loops.on_trail is not None:
-        loops.on_trail(run.record())
+    if (on_trail := loops.options.get("on_trail")) is not None:
+        on_trail(run.record())
     answer = _with_account(run.answer(), run)
     agent_run: AgentRun | None = state.get(RUN)
     tool = run.request.tool

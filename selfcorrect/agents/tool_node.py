@@ -79,7 +79,7 @@ class SelfCorrectingToolNode(ToolNode):
             messages_key=messages_key,
         )
         # Nothing stands between the model's call and this node: what is repaired runs.
-        self._loops = HostedLoops(options, shows=False)
+        self._loops = HostedLoops(options, NodeOptions, shows=False)
         # Unusable tools are found here, not by the first call.
         self._loops.loop_with(list(self.tools_by_name.values()))
 
