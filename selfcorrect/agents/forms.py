@@ -111,8 +111,9 @@ class ProviderForm:
         """Return a message without halves of characters and blank texts, or the same object."""
         made: Any = without_half_characters(message)
         key = "content" if self.is_text else self.parts
-        if made.get("role") in _SPEAKERS and key in made and not any(map(made.get, _SAYS)):
-            block = {"text": BLANK} | ({} if key == "parts" else {"type": "text"})
+        is_said = made.get("role") in KEYS["speakers"] and key in made
+        if is_said and not any(map(made.get, KEYS["says"])):
+            block = {"text": NO_WORDS} | ({} if key == "parts" else {"type": "text"})
             made = {**made, key: with_words(made[key], block)}
         return message if made == message else made
 
@@ -184,7 +185,7 @@ class ProviderForm:
             places = set()
             around = (made[-1].get("role"), item.get("role")) if made else ()
             if self.asks_between and around == ("tool", "user"):
-                made.append({"role": "assistant", "content": BLANK})
+                made.append({"role": "assistant", "content": NO_WORDS})
             made.append(item)
         return made
 
@@ -254,9 +255,7 @@ class ResponsesForm(ProviderForm):
             yield from run[size:]
 
 
-_SPEAKERS = ("user", "assistant", "model")
-_SAYS = ("tool_calls", "function_call", "refusal", "audio")
-BLANK = "(empty)"
+NO_WORDS = "(empty)"
 """Stands for a message without words: most APIs refuse one."""
 
 
@@ -264,7 +263,7 @@ def with_words(content: Any, block: JsonObject) -> Any:
     """Return what a message says without blocks of blank text; something that is not blank."""
     if isinstance(content, list):
         return [each for each in content if not _is_blank(each)] or [block]
-    return content if content and str(content).strip() else BLANK
+    return content if content and str(content).strip() else NO_WORDS
 
 
 def _is_blank(block: Any) -> bool:
@@ -314,9 +313,12 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
+_TABLES = load_table("agents/forms.toml")
+KEYS: Mapping[str, Sequence[str]] = _TABLES["keys"]
+"""Keys and values of providers' messages, whatever their form."""
 FORMS: Mapping[str, ProviderForm] = {
     name: (ResponsesForm if name == "responses" else ProviderForm)(**row)
-    for name, row in load_table("agents/forms.toml").items()
+    for name, row in _TABLES["forms"].items()
 }
 CHAT, RESPONSES, ANTHROPIC = FORMS["chat"], FORMS["responses"], FORMS["anthropic"]
 

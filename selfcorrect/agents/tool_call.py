@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any, TypeAlias, TypedDict, cast
 from uuid import uuid4
 
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
@@ -84,7 +85,7 @@ class HostedLoops:
         lasting = scope or config.get("thread_id")
         return str(lasting) if lasting else None
 
-    def scope_of(self, request: ToolCallRequest, run: str | None, *, acts: bool) -> str:
+    def scope_of(self, request: ToolCallRequest, run: AgentRun | None, *, acts: bool) -> str:
         """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run.
 
         Args:
@@ -98,7 +99,7 @@ class HostedLoops:
         if acts and not self._has_warned and has_readers():
             self._has_warned = True
             LOG.warning(_FORGETS, request.tool_call["name"])
-        return run or str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
+        return run.id if run else str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
 
     def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> HostedLoop:
         """Return the loop with these tools, and the same as a graph where it asks persons.
@@ -206,7 +207,7 @@ async def run_call(
     if (answer := answer_to(request.tool_call["id"], state["messages"])) is not None:
         return answer
     run = _start(request, handler, loops, state, is_async=is_async)
-    await run.walk(is_async=is_async)
+    await run.walk()
     return _end(run, loops, state)
 
 
@@ -238,17 +239,14 @@ def _start(
     loop, graph = loops.loop_with(tools_of(request), is_async=is_async)
     if _configurable(request).get(AGAIN):
         loop = replace(loop, context=replace(loop.context, again=True))
-    agent_run: AgentRun | None = state.get(RUN)
     tool = loop.context.tools.get(call["name"])
-    scope = loops.scope_of(
-        request, agent_run.id if agent_run else None, acts=tool is not None and tool.acts
-    )
+    acts = tool is not None and tool.acts
     given = {
         **start,
         **beside_calls(turn, messages),
         # Where messages have no ids, the same call in a later message is another one.
         "message_id": turn.id if turn and turn.id else f"#{len(messages) - len(behind)}",
-        "task_id": scope,
+        "task_id": loops.scope_of(request, state.get(RUN), acts=acts),
     }
     return ToolRun(request, handler, loop, graph, given, known["words"].get(call_id))
 
@@ -256,7 +254,8 @@ def _start(
 def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
     if (on_trail := loops.options.get("on_trail")) is not None:
         on_trail(run.record())
-    answer = _with_account(run.answer(), run)
+    answer = run.answer()
+    _add_account(own_message(answer, run.request.tool_call["id"]), run)
     agent_run: AgentRun | None = state.get(RUN)
     tool = run.request.tool
     if agent_run is None or tool is None or not tool.return_direct:
@@ -264,24 +263,16 @@ def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
     # Where a tool's answer is the agent's, LangChain ends with it even if it is an error.
     thread = [*state["messages"], answer]
     objection = may_end(thread) if why_over(thread, is_running=True) is None else None
-    if objection is None or not agent_run.may_ask(objection):
+    if agent_run.say_once(objection) is None:
         return answer
     return Command(update={"messages": [answer]}, goto="model")
 
 
-def _with_account(answer: Any, run: ToolRun) -> Any:
-    """Return the answer that says what the model wrote, where that is not what was made."""
+def _add_account(message: ToolMessage | None, run: ToolRun) -> None:
+    """Have an answer say what the model wrote, where that is not what was made."""
     call, made = run.request.tool_call, run.made if "result" in run.out else None
-    is_other = made is not None and (made["name"], made["args"]) != (call["name"], call["args"])
-    message = own_message(answer, call["id"])
-    if message is None or not (is_other or run.mended):
-        return answer
     account: JsonDict = {"written": run.written, "changes": run.changes}
-    if is_other and made is not None:
+    if made and (made["name"], made["args"]) != (call["name"], call["args"]):
         account["made"] = {"name": made["name"], "args": made["args"]}
-    extra = {**message.additional_kwargs, ACCOUNT: account}
-    if message is answer:
-        return message.model_copy(update={"additional_kwargs": extra})
-    # The message stands inside of a command.
-    message.additional_kwargs = extra
-    return answer
+    if message is not None and (run.mended or "made" in account):
+        message.additional_kwargs = {**message.additional_kwargs, ACCOUNT: account}
