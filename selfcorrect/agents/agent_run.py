@@ -193,11 +193,12 @@ class AgentRun:
     names: tuple[str, ...] = ()
     objections: set[str] = field(default_factory=set)
 
-    def may_ask(self, objection: Objection) -> bool:
-        """Say whether the model is asked again; for each reason it is once in a run."""
-        is_new = objection.reason not in self.objections
+    def say_once(self, objection: Objection | None) -> str | None:
+        """Return what the model reads of an objection; None where the run has had its reason."""
+        if objection is None or objection.reason in self.objections:
+            return None
         self.objections.add(objection.reason)
-        return is_new
+        return objection.text
 
     def words_for(self, calls: Sequence[ToolCall]) -> dict[str, str]:
         """Return the policy's words by call id, for the calls whose names mean no tool.
@@ -207,16 +208,16 @@ class AgentRun:
         Raises:
             Exception: If the policy says so.
         """
-        if not calls or not (names := self.names):
+        if not self.names:
             return {}
-        misses = [call for call in calls if call["name"] not in names]
+        misses = [call for call in calls if call["name"] not in self.names]
         counting = self.not_found
         if len(misses) < len(calls):
             self.not_found.on_tool_found()
             counting = self.not_found.fresh()
         words: dict[str, str] = {}
         for call in misses:
-            decision: Any = counting.handle(call["name"], names)
+            decision: Any = counting.handle(call["name"], self.names)
             if (error := getattr(decision, "error", None)) is not None:
                 raise error
             words[call["id"] or ""] = decision.message

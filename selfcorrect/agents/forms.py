@@ -7,7 +7,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 from selfcorrect.effects.equal import digest
@@ -111,8 +111,9 @@ class ProviderForm:
         """Return a message without halves of characters and blank texts, or the same object."""
         made: Any = without_half_characters(message)
         key = "content" if self.is_text else self.parts
-        if made.get("role") in _SPEAKERS and key in made and not any(map(made.get, _SAYS)):
-            block = {"text": BLANK} | ({} if key == "parts" else {"type": "text"})
+        is_said = made.get("role") in KEYS["speakers"] and key in made
+        if is_said and not any(map(made.get, KEYS["says"])):
+            block = {"text": NO_WORDS} | ({} if key == "parts" else {"type": "text"})
             made = {**made, key: with_words(made[key], block)}
         return message if made == message else made
 
@@ -157,11 +158,13 @@ class ProviderForm:
         slots = {"name": call.name, "text": text, "type": f"{call.kind}_output"}
         part = item or _fill(self.lost, slots)
         inner = _inner(part, self.answers) or {}
-        new = {key: each for key, each in inner.items() if key != self.answer_id or call.has_id}
-        new |= {self.answer_id: call.id} if call.has_id else {}
-        # Where an answer need not have an id, its name has to be that of its call.
-        new |= {"name": call.name} if not self.needs_id or inner.get("name") else {}
-        return part if new == inner else _swap(part, inner, new)
+        new = {**inner, self.answer_id: call.id}
+        if not call.has_id:
+            del new[self.answer_id]
+        if inner.get("name") or not self.needs_id:
+            # Where an answer need not have an id, its name has to be that of its call.
+            new["name"] = call.name
+        return _swap(part, inner, new)
 
     def join(self, units: Sequence[Unit]) -> list[JsonObject]:
         """Return the messages of units."""
@@ -179,15 +182,11 @@ class ProviderForm:
                 continue
             if unit.at in places:
                 item = {**item, self.parts: [*made.pop()[self.parts], *item[self.parts]]}
-            made.append(item)
             places = set()
-        if not self.asks_between:
-            return made
-        between = {"role": "assistant", "content": BLANK}
-        roles = [each.get("role") for each in made]
-        late = [at for at, both in enumerate(pairwise(roles), 1) if both == ("tool", "user")]
-        for at in reversed(late):
-            made.insert(at, between)
+            around = (made[-1].get("role"), item.get("role")) if made else ()
+            if self.asks_between and around == ("tool", "user"):
+                made.append({"role": "assistant", "content": NO_WORDS})
+            made.append(item)
         return made
 
     def _turns(self, messages: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
@@ -226,13 +225,10 @@ class ProviderForm:
         """Return a written call with this id, name and arguments; a text that says them stays."""
         inner = _inner(part, self.call) or {}
         new = {**inner, "name": call.name} if "name" in inner else dict(inner)
-        args: JSON = call.args
         written = self.read(part).args
-        is_same = self.is_written(written) and object_of(written) == args
-        if self.is_text:
-            args = written if is_same else json.dumps(args, ensure_ascii=False, default=str)
-        if self.args in inner or not is_same:
-            new[self.args] = args
+        if not self.is_written(written) or repr(object_of(written)) != repr(call.args):
+            args = json.dumps(call.args, ensure_ascii=False, default=str)
+            new[self.args] = args if self.is_text else call.args
         if call.has_id and not self.needs_id:
             new[self.call_id] = call.id
         made = _swap(part, inner, new)
@@ -259,9 +255,7 @@ class ResponsesForm(ProviderForm):
             yield from run[size:]
 
 
-_SPEAKERS = ("user", "assistant", "model")
-_SAYS = ("tool_calls", "function_call", "refusal", "audio")
-BLANK = "(empty)"
+NO_WORDS = "(empty)"
 """Stands for a message without words: most APIs refuse one."""
 
 
@@ -269,7 +263,7 @@ def with_words(content: Any, block: JsonObject) -> Any:
     """Return what a message says without blocks of blank text; something that is not blank."""
     if isinstance(content, list):
         return [each for each in content if not _is_blank(each)] or [block]
-    return content if content and str(content).strip() else BLANK
+    return content if content and str(content).strip() else NO_WORDS
 
 
 def _is_blank(block: Any) -> bool:
@@ -319,9 +313,12 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
+_TABLES = load_table("agents/forms.toml")
+KEYS: Mapping[str, Sequence[str]] = _TABLES["keys"]
+"""Keys and values of providers' messages, whatever their form."""
 FORMS: Mapping[str, ProviderForm] = {
     name: (ResponsesForm if name == "responses" else ProviderForm)(**row)
-    for name, row in load_table("agents/forms.toml").items()
+    for name, row in _TABLES["forms"].items()
 }
 CHAT, RESPONSES, ANTHROPIC = FORMS["chat"], FORMS["responses"], FORMS["anthropic"]
 

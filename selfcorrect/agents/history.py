@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from selfcorrect.agents.forms import (
     CHAT,
     FORMS,
+    KEYS,
     ProviderForm,
     ThreadCall,
     Unit,
@@ -216,10 +217,9 @@ def read_message(message: JsonObject) -> list[JsonDict] | str:
 
     A thought is no text of it, and nobody else's message holds its calls.
     """
-    if message.get("role") in _OTHERS:
+    if message.get("role") in KEYS["others"]:
         return ""
-    items = message.get("output")
-    messages = items if isinstance(items, list) else [message]
+    messages = _items(message)
     units = form_of(messages).split(messages)
     calls = [call for unit in units for call in unit.calls]
     if calls:
@@ -233,33 +233,25 @@ def read_message(message: JsonObject) -> list[JsonDict] | str:
     return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
 
 
-_OTHERS = ("user", "system", "developer", "tool", "function")
-
-
 def _is_thought(part: JsonObject) -> bool:
     return part.get("thought") is True or part.get("type") in ("thinking", "reasoning")
 
 
 def stop_reason_of(message: JsonObject) -> str | None:
     """Return why the provider ended a message, in the words of OpenAI's chat; None if unknown."""
-    output = message.get("output")
-    messages = output if isinstance(output, list) else [message]
-    if any(each.get("refusal") for m in messages for each in (m, *_parts(m))):
+    if any(each.get("refusal") for m in _items(message) for each in (m, *_parts(m))):
         return "refusal"
     details = message.get("incomplete_details") or {}
     said = {**message, "reason": details.get("reason")}
-    reason = next((said[key] for key in _STOPS if isinstance(said.get(key), str)), "").lower()
+    texts = [each for key in KEYS["stop_reasons"] if isinstance(each := said.get(key), str)]
+    reason = texts[0].lower() if texts else ""
     return "length" if is_cut(reason) else reason or None
 
 
-_STOPS = (
-    "finish_reason",
-    "stop_reason",
-    "stopReason",
-    "finishReason",
-    "done_reason",
-    "reason",
-)
+def _items(message: JsonObject) -> list[JsonObject]:
+    """Return what a message of OpenAI's responses holds; any other one is its own item."""
+    items = message.get("output")
+    return items if isinstance(items, list) else [message]
 
 
 def _parts(message: JsonObject) -> list[JsonDict]:

@@ -23,10 +23,10 @@ from selfcorrect.agents.ending import (
     over_budget,
     why_over,
 )
+from selfcorrect.agents.forms import NO_WORDS
 from selfcorrect.agents.model_call import Ask, ask_model
 from selfcorrect.agents.thread import (
     NO_ANSWER,
-    PLACEHOLDER,
     feedback_message,
     is_blank,
     valid_thread,
@@ -39,9 +39,7 @@ from selfcorrect.agents.turn import (
     Start,
     Starts,
     Turn,
-    bare_arguments_of,
     beside_calls,
-    may_hold_call,
     read_text_calls,
     stop_reason,
     with_made_calls,
@@ -108,23 +106,25 @@ async def _take_turn(
     run.structured = tuple(each.name for each in getattr(structured, "schema_specs", ()))
     run.names = (*(each.name for each in offered), *run.structured)
     asked = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
-    if (objection := object_to_repeats(messages)) and run.may_ask(objection):
-        asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
-    may_object, left = True, MOST_ASKS
+    if (feedback := run.say_once(object_to_repeats(messages))) is not None:
+        asked = asked.override(messages=[*asked.messages, feedback_message(feedback)])
+    left, before = MOST_ASKS, {*run.objections}
     while True:
         left -= 1
         response = await ask_model(asked, ask, loop.context, run.account)
-        if not any(isinstance(each, AIMessage) for each in response.result):
+        written = next((each for each in response.result if isinstance(each, AIMessage)), None)
+        if written is None:
             # Another middleware answers without the model.
             return response, update
         is_answered = response.structured_response is not None
-        turn, starts, unread = _read(response, messages, run, loop.context)
-        feedback, objection = _answer(turn, unread, run, () if is_answered else run.structured)
-        if objection is not None and may_object and run.may_ask(objection):
-            may_object, feedback = False, objection.text
+        turn, starts, unread = _read(written, messages, run, loop.context, is_answered=is_answered)
+        missing = () if is_answered else run.structured
+        # One turn is asked for beyond those of a policy.
+        may_object = run.objections <= before
+        feedback = _object(turn, unread, run, missing, may_object=may_object)
         if feedback is None or not left:
             break
-        shown = _with_text(turn, PLACEHOLDER) if is_blank(turn) else turn
+        shown = _with_text(turn, NO_WORDS) if is_blank(turn) else turn
         asked = asked.override(messages=[*asked.messages, shown, feedback_message(feedback)])
     if is_blank(turn) and run.empty is None:
         turn = _with_text(turn, NO_ANSWER)
@@ -149,38 +149,33 @@ def _show_tools(request: ModelRequest[Any], loop: Loop) -> list[BaseTool | JsonD
 
 
 def _read(
-    response: ModelResponse[Any],
-    messages: Thread,
-    run: AgentRun,
-    context: RunContext,
+    written: AIMessage, messages: Thread, run: AgentRun, context: RunContext, *, is_answered: bool
 ) -> tuple[AIMessage, Starts, str]:
     """Return the turn with readable calls, what the loop starts from, and an unread call's tool."""
-    turn = next(each for each in response.result if isinstance(each, AIMessage))
-    readable, starts = with_readable_calls(turn)
-    is_answered = response.structured_response is not None
-    if readable.tool_calls or is_answered:
-        return readable, starts, ""
-    if name := bare_arguments_of(turn, messages, context):
-        return turn, {}, name
-    if not may_hold_call(turn, run.names):
-        return readable, starts, ""
-    found = read_text_calls(turn, context, messages, may_call=not run.structured)
+    turn, starts = with_readable_calls(written)
+    if turn.tool_calls or is_answered:
+        return turn, starts, ""
+    found = read_text_calls(turn, context, messages, run.names, may_call=not run.structured)
     return (turn, {}, found) if isinstance(found, str) else (*found, "")
 
 
-def _answer(
-    turn: AIMessage, unread: str, run: AgentRun, structured: Sequence[str]
-) -> tuple[str | None, Objection | None]:
+def _object(
+    turn: AIMessage, unread: str, run: AgentRun, missing: Sequence[str], *, may_object: bool
+) -> str | None:
     """Return what a policy, or what we, have to say against a turn."""
+    objection: Objection | None = None
     if is_blank(turn):
-        return (None, BLANK) if run.empty is None else (run.empty.handle(), None)
-    run.objections.discard(BLANK.reason)
-    if run.empty is not None:
-        run.empty.on_answer()
-    if turn.tool_calls:
-        return None, None
-    reason = stop_reason(turn)
-    return None, may_end([turn], stop_reason=reason, unread=unread, structured=structured)
+        if run.empty is not None:
+            return run.empty.handle()
+        objection = BLANK
+    else:
+        run.objections.discard(BLANK.reason)
+        if run.empty is not None:
+            run.empty.on_answer()
+        if not turn.tool_calls:
+            reason = stop_reason(turn)
+            objection = may_end([turn], stop_reason=reason, unread=unread, structured=missing)
+    return run.say_once(objection) if may_object else None
 
 
 async def _repair(
@@ -194,8 +189,6 @@ async def _repair(
 
     Executes nothing, and asks nobody.
     """
-    if not turn.tool_calls:
-        return turn, {}
     beside = beside_calls(turn, [*messages, turn])
     calls, found = calls_of(turn), dict(starts)
     for at, call in enumerate(calls):

@@ -134,7 +134,7 @@ class ToolRun:
     _value: JSON = None
     _returned: tuple[Any, ...] = ()
 
-    async def walk(self, *, is_async: bool) -> None:
+    async def walk(self) -> None:
         """Run the loop, in which this call's handler runs the tools.
 
         A failure that is raised, but is the model's to read, becomes the output.
@@ -145,6 +145,7 @@ class ToolRun:
             if self.graph is None or (config.get("configurable") or {}).get(CHECKPOINTER) is None:
                 self.out = await walk_hosted(self.loop, self.given)
             else:
+                is_async = self.loop.context.is_async
                 invoke = self.graph.ainvoke if is_async else self.graph.invoke
                 self.out = await value_of(invoke(self.given, config))
         except CorrectionFailed as error:

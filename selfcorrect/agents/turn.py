@@ -50,18 +50,8 @@ Readable: TypeAlias = tuple[AIMessage, Starts]
 """A turn with calls that can be read, and what the loop starts from."""
 
 
-def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
-    """Say whether a text may hold a call; costs little, because each run ends with a text."""
-    text = turn.text
-    if _OPENERS.search(text) is None:
-        return False
-    squeezed = _APART.sub("", _fold(text))
-    # A tag may be that of a call that names no tool.
-    return "<" in text or any(letters(name).casefold() in squeezed for name in names)
-
-
 def read_text_calls(
-    turn: AIMessage, context: RunContext, messages: Thread, *, may_call: bool
+    turn: AIMessage, context: RunContext, messages: Thread, names: Iterable[str], *, may_call: bool
 ) -> Readable | str:
     """Return the turn with the calls of its text; else the tool of a call that was not read.
 
@@ -71,46 +61,58 @@ def read_text_calls(
         turn: A turn without a call.
         context: The tools and the policy of reading.
         messages: The thread before it: the text may be an account of its calls, or quote it.
+        names: The names that the model may call.
         may_call: Whether a text may count as a call here.
     """
-    reason = stop_reason(turn)
-    choice = turn.response_metadata.get(TOOL_CHOICE)
-    if is_forbidden({"finish_reason": reason, TOOL_CHOICE: choice}):
+    if name := _bare_arguments_of(turn, messages, context):
+        return name
+    beside = beside_calls(turn, messages)
+    if is_forbidden(beside) or not _may_hold_call(turn.text, names):
         return ""
     from selfcorrect.reading.attempt import near_tool
     from selfcorrect.reading.choose import Chosen, NoCall, may_read
 
-    chosen = context.read(turn.text, reason)
+    chosen = context.read(turn.text, beside["finish_reason"])
     if isinstance(chosen, NoCall):
         return ""
     if not isinstance(chosen, Chosen):
         is_known = context.offers(chosen.name) or not chosen.name
         return (chosen.name or _NAMELESS) if is_known else ""
-    names = [call.name for call in chosen.calls]
-    if not all(near_tool(name, context.offers) for name in names):
+    made = [call.name for call in chosen.calls]
+    if not all(near_tool(name, context.offers) for name in made):
         return ""
     acts = context.may_act(chosen.calls)
     if acts and _is_account(chosen, messages, context):
         return ""
     if acts and is_quoted(chosen.calls, messages):
-        return names[0]
+        return made[0]
     if may_call and may_read(chosen, context.map.reading.text, acts=acts):
         return _with_text_calls(turn, chosen)
-    return names[0] if chosen.is_meant else ""
+    return made[0] if chosen.is_meant else ""
 
 
 _NAMELESS = "a tool"
 
 
-def bare_arguments_of(turn: AIMessage, messages: Thread, context: RunContext) -> str:
+def _bare_arguments_of(turn: AIMessage, messages: Thread, context: RunContext) -> str:
     """Return the tool whose last call has failed, where a text is arguments for it; or nothing."""
     last = messages[-1]
-    if not isinstance(last, ToolMessage) or last.status != "error" or "{" not in turn.text:
+    if not isinstance(last, ToolMessage) or last.status != "error":
         return ""
     tool = context.tools.get(last.name or "")
     value = strict_json(turn.text.strip("` \n").removeprefix("json"))
-    is_bare = isinstance(value, dict) and len(value) > 0
-    return tool.name if tool and is_bare and value.keys() <= tool.slot.properties.keys() else ""
+    if not tool or not isinstance(value, dict) or not value:
+        return ""
+    return tool.name if value.keys() <= tool.slot.properties.keys() else ""
+
+
+def _may_hold_call(text: str, names: Iterable[str]) -> bool:
+    """Say whether a text may hold a call; costs little, because each run ends with a text."""
+    if _OPENERS.search(text) is None:
+        return False
+    squeezed = _APART.sub("", _fold(text))
+    # A tag may be that of a call that names no tool.
+    return "<" in text or any(letters(name).casefold() in squeezed for name in names)
 
 
 def stop_reason(turn: AIMessage) -> str | None:
