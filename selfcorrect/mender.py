@@ -9,7 +9,7 @@ from selfcorrect.limits import cost_of
 from selfcorrect.model import JSON, Call, Change, JsonDict, JsonObject, change_of, frozen
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen
-from selfcorrect.setup import Options, build_loop, many, show_options
+from selfcorrect.setup import Options, build_loop, show_options
 from selfcorrect.tools.spec import collect_tools
 from selfcorrect.walk import awalk, walk
 
@@ -96,10 +96,7 @@ class Mender:
 
     Args:
         tools: Functions, LangChain tools, schemas or `ToolSpec`s; none of them is called.
-        **options: See `Options`: `strategies`, `model`, `limits`, `policy`, `ledger`, `on_error`,
-            `on_model_error`, `on_failure`, `hooks`, `tool_words`; `on_edge`, `before`, `nodes`,
-            `routes`, `state`; `planner`, `executor`, `diagnoser`, `selector`, `repairer`,
-            `validator`, `retrier`, `reporter`.
+        **options: See `Options`.
 
     Raises:
         GraphSetupError: If a tool or an option is unusable.
@@ -112,7 +109,7 @@ class Mender:
 
     @show_options(Options)
     def __init__(self, tools: Iterable[Any], **options: Unpack[Options]) -> None:
-        specs = [replace(each, call=None) for each in collect_tools(many(tools), {}).values()]
+        specs = [replace(each, call=None) for each in collect_tools(tools, {}).values()]
         self._loop = build_loop(specs, options)
 
     def call(self, given: JSON, **beside: JSON) -> Mending:

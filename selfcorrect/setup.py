@@ -180,8 +180,12 @@ class Loop:
     @cached_property
     def reducers(self) -> dict[str, Callable[[Any, Any], Any]]:
         """The reducers of own keys: the callables in their `Annotated` types."""
-        hints = {key: getattr(hint, "__metadata__", ()) for key, hint in self.own_keys.items()}
-        return {key: each for key, found in hints.items() for each in found if callable(each)}
+        return {
+            key: each
+            for key, hint in self.own_keys.items()
+            for each in getattr(hint, "__metadata__", ())
+            if callable(each)
+        }
 
 
 def build_loop(
@@ -235,7 +239,7 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
     classes = DEFAULT_CLASSES | ({Safety.MODEL} if "model" in given else set())
     classes = classes if loaded.policy.allow is None else frozenset(loaded.policy.allow)
     return RunContext(
-        collect_tools(many(tools), loaded.effects),
+        collect_tools(tools, loaded.effects),
         loaded,
         _limits(given.get("limits", {}), loaded),
         SafetyPolicy(classes, tuple(loaded.policy.sensitive or ())),
@@ -249,13 +253,6 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
         given.get("tool_words", "show"),
         clock or SystemTime(),
     )
-
-
-def many(tools: Any) -> Iterable[Any]:
-    """Return the tools where one may stand alone."""
-    # A schema, a text and a LangChain tool are iterable too.
-    is_one = isinstance(tools, Mapping | str) or hasattr(tools, "tool_call_schema")
-    return tools if isinstance(tools, Iterable) and not is_one else [tools]
 
 
 def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:

@@ -57,8 +57,6 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
     """Try what was selected, finding by finding; where a strategy gives up, the next one."""
     if state["question"] is not None and context.ask is not None:
         # An interrupt runs this node again from its top: nothing paid may stand before it.
-        from selfcorrect.nodes.repair import take_answer
-
         return await take_answer(context.ask(state["question"]), state["question"], state, context)
     ladders = [
         [Rung(name, diagnosis, state, context, each.get("options")) for name in each["strategies"]]

@@ -253,11 +253,12 @@ MCP_HINTS = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint", "ope
 """Keys of metadata that show that an MCP server wrote it; its word is no declaration."""
 
 
-def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> dict[str, ToolSpec]:
+def collect_tools(tools: Any, effects: Mapping[str, ToolEffect]) -> dict[str, ToolSpec]:
     """Return tools by name; a map's effects count for tools that declare none.
 
     Args:
-        tools: `ToolSpec`s, functions, LangChain tools, schemas, or names of built-in tools.
+        tools: `ToolSpec`s, functions, LangChain tools, schemas, or names of built-in tools; or
+            one of them.
         effects: Globs of names; the first that matches counts.
 
     Raises:
@@ -265,7 +266,9 @@ def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> di
             one name.
     """
     found: dict[str, ToolSpec] = {}
-    for item in tools:
+    # A schema, a text and a LangChain tool are iterable too.
+    is_one = isinstance(tools, Mapping | str) or hasattr(tools, "tool_call_schema")
+    for item in tools if isinstance(tools, Iterable) and not is_one else [tools]:
         spec = _spec_of(item)
         for pattern, said in effects.items():
             if not spec.declared and fnmatchcase(spec.name, pattern):
