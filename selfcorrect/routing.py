@@ -93,7 +93,9 @@ def build_table(
     if "execute" in guards:  # the arguments are checked before anybody is asked about them
         table[guards["execute"]]["failed"] = "diagnose"
     for node, targets in routes.items():
-        _check_outcomes(node, targets, table)
+        refuse_unknown("node", [node], table, "routes: ")
+        if node in ROUTES:
+            refuse_unknown("outcome", targets, [*ROUTES[node], STOPPED], f"routes of {node!r}: ")
         table[node] |= targets
     for source, target in edges:
         _put_on_edge(source, target, table)
@@ -108,12 +110,6 @@ def build_table(
 def edge_name(source: str, target: str) -> str:
     """Return the name of a node that stands on an edge."""
     return f"{source}_to_{target}"
-
-
-def _check_outcomes(node: str, targets: Iterable[str], table: Routes) -> None:
-    refuse_unknown("node", [node], table, "routes: ")
-    if node in ROUTES:
-        refuse_unknown("outcome", targets, [*ROUTES[node], STOPPED], f"routes of {node!r}: ")
 
 
 def _put_on_edge(source: str, target: str, table: Routes) -> None:

@@ -7,6 +7,7 @@ others are asked one by one.
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
 from typing import Any
@@ -205,7 +206,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         model=ModelPort(context.model, spending) if context.model is not None else None,
         spending=spending,
         error=error,
-        reader=context.read,
+        read=partial(context.read, finish_reason=said.get("finish_reason")),
         must_call=choice_of(said) not in ("", "auto", "none"),
     )
     started = context.clock.monotonic()

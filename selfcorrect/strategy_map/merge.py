@@ -141,5 +141,5 @@ def nearest(tables: Iterable[JsonObject]) -> JsonDict:
         for key, item in table.items():
             known = merged.setdefault(key, item)
             if isinstance(known, Mapping) and isinstance(item, Mapping):
-                merged[key] = {**item, **known}
+                merged[key] = nearest([known, item])
     return merged

@@ -108,10 +108,12 @@ class StrategyMap:
         if problems:
             raise MapError(problems)
         tables = {"policy", "reading", "limits"}
-        said = [each.document.model_dump(include=tables, exclude_unset=True) for each in layers]
-        self.policy = MapPolicy(**nearest(each.get("policy", {}) for each in said))
-        self.reading = ReadingPolicy(**nearest(each.get("reading", {}) for each in said))
-        self.limits = nearest(each.get("limits", {}) for each in said)
+        said = nearest(
+            each.document.model_dump(include=tables, exclude_unset=True) for each in layers
+        )
+        self.policy = MapPolicy(**said.get("policy", {}))
+        self.reading = ReadingPolicy(**said.get("reading", {}))
+        self.limits = said.get("limits", {})
         self.effects: Mapping[str, ToolEffect] = nearest(each.document.effects for each in layers)
         self.strategies = strategies
         self._by_key = {each.key: each.rule for each in self.rules}

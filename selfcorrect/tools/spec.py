@@ -101,17 +101,16 @@ class ToolSpec:
         Raises:
             ToolDefinitionError: If the schema is unusable.
         """
-        found, why = None, ""
+        found = None
         try:
             found = Slot.of(_without_key(self.own or self.parameters))
             _ = found.validator  # compiles the schema
         except (ValueError, TypeError, RecursionError) as error:
             # What is refused as too large is not looked through for faults.
             why = (find_fault(self.parameters) if found else "") or f"{error!s:.400}"
-        if found is None or why:
             raise ToolDefinitionError(
                 f"tool {self.name!r}: the schema of its arguments is unusable: {why}"
-            )
+            ) from None
         return found
 
     @classmethod
@@ -313,14 +312,6 @@ def _spec_of(item: Any) -> ToolSpec:
     )
 
 
-def metadata_of(tool: Any) -> JsonObject:
-    """Return what the author of a tool says of it; nothing where an MCP server says it."""
-    found = getattr(tool, "metadata", None)
-    if not isinstance(found, Mapping) or not MCP_HINTS.isdisjoint(found):
-        return {}
-    return found
-
-
 _DECLARED = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 """What a dict `metadata` may say of a tool."""
 
@@ -329,8 +320,9 @@ def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
     """Return the options, with what the tool, or the function behind it, says behind them."""
     known: JsonDict = {}
     for home in (getattr(tool, "func", None), getattr(tool, "coroutine", None), tool):
-        said = metadata_of(home)
-        known |= {key: said[key] for key in _DECLARED if key in said}
+        said = getattr(home, "metadata", None)
+        if isinstance(said, Mapping) and MCP_HINTS.isdisjoint(said):
+            known |= {key: said[key] for key in _DECLARED if key in said}
         if isinstance(found := getattr(home, "on_error", None), OnError):
             known["on_error"] = found
     known |= {key: item for key, item in options.items() if item is not None}
