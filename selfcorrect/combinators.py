@@ -165,7 +165,9 @@ class _Combination(Runnable[Any, Any]):
         self._run = run
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:  # noqa: A002
-        call: Any = partial(_run_now, self._run)
+        def call(given: Any, config: Any, **options: Any) -> Any:
+            return run_sync(self._run("invoke", given, config, **options))
+
         return self._call_with_config(call, input, _in_scope(config), **options)
 
     async def ainvoke(
@@ -176,10 +178,6 @@ class _Combination(Runnable[Any, Any]):
     ) -> Any:
         call = partial(self._run, "ainvoke")
         return await self._acall_with_config(call, input, _in_scope(config), **options)
-
-
-def _run_now(run: Callable[..., Any], given: Any, config: RunnableConfig, **options: Any) -> Any:
-    return run_sync(run("invoke", given, config, **options))
 
 
 def _in_scope(config: RunnableConfig | None) -> RunnableConfig:

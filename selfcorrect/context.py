@@ -13,14 +13,7 @@ from selfcorrect.effects.again import Record, Request, Verdict, Vouch, doubt_of,
 from selfcorrect.effects.effect import UNDECLARED, acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.handlers import (
-    DEFAULTS,
-    RUNG,
-    DeserializationError,
-    ExecutionError,
-    InvalidArgs,
-    OnError,
-)
+from selfcorrect.handlers import DEFAULTS, RUNG, OnError
 from selfcorrect.limits import Limits
 from selfcorrect.model import (
     JSON,
@@ -151,13 +144,13 @@ class RunContext:
         from selfcorrect.reading.choose import read_text
         from selfcorrect.repairs.fix_json import keys_in
 
-        if (text, finish_reason) not in self.texts:
+        key = text, finish_reason
+        if key not in self.texts:
             if len(self.texts) >= MAX_TEXTS:
                 self.texts.clear()
             keys = replace(keys_in(self.map.rules), is_free=self.only_reads)
-            found = read_text(text, self.offers, finish_reason, keys)
-            self.texts[text, finish_reason] = found
-        return self.texts[text, finish_reason]
+            self.texts[key] = read_text(text, self.offers, finish_reason, keys)
+        return self.texts[key]
 
     def spending(self, counts: JsonObject) -> Spending:
         """Return what models may cost, behind what is counted."""
@@ -310,15 +303,13 @@ class RunContext:
             if why is not None:
                 return why
             if each.safety is Safety.MODEL:
-                from selfcorrect.policies.taint import is_tainted
+                from selfcorrect.policies.taint import is_tainted, replaces
 
                 if is_tainted(each, untrusted, trusted):
                     return "the model took the value from an error's text"
-                if tool is not None and tool.acts and Safety.MODEL not in by_rule:
-                    from selfcorrect.policies.taint import replaces
-
-                    if replaces(each, tool.slot):
-                        return f"the model wrote another value at `{name_place(each.path)}`"
+                is_bound = tool is not None and tool.acts and Safety.MODEL not in by_rule
+                if tool is not None and is_bound and replaces(each, tool.slot):
+                    return f"the model wrote another value at `{name_place(each.path)}`"
         return None
 
     def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:
@@ -333,13 +324,13 @@ class RunContext:
         if tool is None or kind is None:
             return None
         if any(name.endswith(".ArgumentsError") for name in state["findings"][0]["types"]):
-            kind = DeserializationError
+            kind = "deserialization_error"
         of_graph = self.on_error
         if isinstance(of_graph, Mapping):
             of_graph = of_graph.get(tool.name)
         handler = tool.on_error or of_graph or DEFAULTS.get(RUNG)
         # Handlers are whole: where the first one does not know the kind, no other is asked.
-        if handler is None or handler.decision(kind) is None:
+        if handler is None or getattr(handler, kind) is None:
             return None
         from selfcorrect.models.fixer import AskHandler
 
@@ -365,7 +356,8 @@ def _request_text(request: str) -> str:
     return release(request, 500)
 
 
-_FAULTS = {"plan": InvalidArgs, "schema": InvalidArgs, "tool": ExecutionError}
+_FAULTS = {"plan": "invalid_args", "schema": "invalid_args", "tool": "execution_error"}
+"""The field of a handler that decides, by who found what is wrong."""
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:

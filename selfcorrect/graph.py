@@ -38,10 +38,7 @@ def build_graph(
     Args:
         tools: Functions, LangChain tools, schemas or `ToolSpec`s; or one of them.
         checkpointer: LangGraph's; with one, a person can be asked.
-        **options: See `Options`: `strategies`, `model`, `limits`, `policy`, `ledger`, `on_error`,
-            `on_model_error`, `on_failure`, `hooks`, `tool_words`; `on_edge`, `before`, `nodes`,
-            `routes`, `state`; `planner`, `executor`, `diagnoser`, `selector`, `repairer`,
-            `validator`, `retrier`, `reporter`.
+        **options: See `Options`.
 
     Returns:
         A graph from `call`, `raw` or `request` to `result` or `failure`, with the `trail`.

@@ -74,17 +74,6 @@ class OnError:
         function.on_error = self  # type: ignore[attr-defined]
         return function
 
-    def decision(self, kind: type[ToolFault]) -> Decision:
-        """Return what decides about an error of this class, or None."""
-        return getattr(self, _FIELDS[kind])  # type: ignore[no-any-return]
-
-
-_FIELDS = {
-    InvalidArgs: "invalid_args",
-    DeserializationError: "deserialization_error",
-    ExecutionError: "execution_error",
-}
-
 
 on_error = OnError
 """Makes a handler; the name that stands above a function."""

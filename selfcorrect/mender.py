@@ -9,7 +9,7 @@ from selfcorrect.limits import cost_of
 from selfcorrect.model import JSON, Call, Change, JsonDict, JsonObject, change_of, frozen
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen
-from selfcorrect.setup import Options, build_loop, many, show_options
+from selfcorrect.setup import Options, build_loop, show_options
 from selfcorrect.tools.spec import collect_tools
 from selfcorrect.walk import awalk, walk
 
@@ -96,10 +96,7 @@ class Mender:
 
     Args:
         tools: Functions, LangChain tools, schemas or `ToolSpec`s; none of them is called.
-        **options: See `Options`: `strategies`, `model`, `limits`, `policy`, `ledger`, `on_error`,
-            `on_model_error`, `on_failure`, `hooks`, `tool_words`; `on_edge`, `before`, `nodes`,
-            `routes`, `state`; `planner`, `executor`, `diagnoser`, `selector`, `repairer`,
-            `validator`, `retrier`, `reporter`.
+        **options: See `Options`.
 
     Raises:
         GraphSetupError: If a tool or an option is unusable.
@@ -112,7 +109,7 @@ class Mender:
 
     @show_options(Options)
     def __init__(self, tools: Iterable[Any], **options: Unpack[Options]) -> None:
-        specs = [replace(each, call=None) for each in collect_tools(many(tools), {}).values()]
+        specs = [replace(each, call=None) for each in collect_tools(tools, {}).values()]
         self._loop = build_loop(specs, options)
 
     def call(self, given: JSON, **beside: JSON) -> Mending:
@@ -123,15 +120,13 @@ class Mender:
                 of LangChain; see `message`.
             **beside: What is known beside it: `request`, `messages`, `finish_reason`.
         """
-        given, beside = _open_message(given, beside)
         inputs = self._inputs(given, beside)
-        return _join([_result(walk(self._loop, each), each) for each in inputs], given)
+        return _join([walk(self._loop, each) for each in inputs], inputs)
 
     async def acall(self, given: JSON, **beside: JSON) -> Mending:
         """Like `call`, for models and strategies that are async."""
-        given, beside = _open_message(given, beside)
         inputs = self._inputs(given, beside)
-        return _join([_result(await awalk(self._loop, each), each) for each in inputs], given)
+        return _join([await awalk(self._loop, each) for each in inputs], inputs)
 
     def message(self, message: Any, **beside: JSON) -> Mending:
         """Repair the calls of an assistant's message, whatever its form; each by itself.
@@ -175,8 +170,13 @@ class Mender:
         calls = tuple(MendedCall(each.name, each.args, each.id, "valid") for each in found.calls)
         return Mending(outcome, calls, changes=found.changes, value=found.messages)
 
-    def _inputs(self, given: JSON, beside: JsonObject) -> list[JsonObject]:
+    def _inputs(self, given: Any, beside: JsonObject) -> list[JsonObject]:
         """Return what a run takes for each call."""
+        if hasattr(given, "invalid_tool_calls"):
+            from selfcorrect.agents.history import stop_reason_of
+
+            beside = {"finish_reason": stop_reason_of(given.response_metadata), **beside}
+            given = [*given.tool_calls, *given.invalid_tool_calls] or given.text
         if isinstance(given, list):
             return [{"raw" if isinstance(each, str) else "call": each, **beside} for each in given]
         if not isinstance(given, str):
@@ -193,16 +193,6 @@ class Mender:
 def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -> Mending:
     """Repair one call or message; see `Mender`, which is built once for many calls."""
     return Mender(tools, **options).call(given)
-
-
-def _open_message(given: Any, beside: JsonDict) -> tuple[JSON, JsonDict]:
-    """Return what a message of LangChain holds, and why it ended; anything else stays."""
-    if not hasattr(given, "invalid_tool_calls"):
-        return given, beside
-    from selfcorrect.agents.history import stop_reason_of
-
-    calls = [*given.tool_calls, *given.invalid_tool_calls]
-    return calls or given.text, {"finish_reason": stop_reason_of(given.response_metadata), **beside}
 
 
 def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:
@@ -232,14 +222,15 @@ def _sum(costs: Iterable[JsonObject]) -> JsonObject:
     return {name: sum(each.get(name, 0) for each in found) for name in cost_of({})}
 
 
-def _join(found: list[tuple[MendedCall, JSON]], given: JSON) -> Mending:
+def _join(outs: list[JsonDict], inputs: list[JsonObject]) -> Mending:
     """Return what became of all calls: the worst outcome, and its reason."""
-    if not found:
+    if not outs:
         return Mending("valid", value=[])
+    found = list(map(_result, outs, inputs))
     calls = tuple(call for call, _ in found)
     values = [value for _, value in found]
     worst = max(calls, key=lambda call: _OUTCOMES.index(call.outcome))
-    is_held = isinstance(given, str) and worst.args is None
+    is_held = "index" in inputs[0] and worst.args is None
     if worst.reason == "no_call":
         calls = ()
     return Mending(

@@ -32,7 +32,8 @@ class RepairContext:
         attempts: Executions so far.
         model: Asks the model; None where there is none.
         error: The exception that the tool raised, if it ran; `RemoteError` after a resume.
-        reader: Reads the calls of a text for the whole run, or None.
+        read: Returns the calls of a text, as `selfcorrect.reading.choose.read_text` does; None
+            outside a run.
         must_call: Whether the model was made to call a tool, so that its text means a call.
         spending: What calls of models cost in this run, and may cost.
     """
@@ -48,7 +49,7 @@ class RepairContext:
     attempts: int = 0
     model: ModelPort | None = None
     error: BaseException | None = None
-    reader: Callable[[str, str | None], Any] | None = None
+    read: Any = None
     must_call: bool = False
     spending: Spending = field(default_factory=Spending)
 
@@ -74,18 +75,6 @@ class RepairContext:
         """Return the place of the arguments of a call."""
         tool = self.tools.get(call.name)
         return tool.slot if tool else Slot.of(self.schema)
-
-    def read(self, text: str) -> Any:
-        """Return the calls of a text, as `selfcorrect.reading.choose.read_text` does."""
-        if self.reader is not None:
-            return self.reader(text, self.finish_reason)
-        from selfcorrect.reading.choose import read_text
-
-        return read_text(text, self.offers, self.finish_reason)
-
-    def offers(self, name: str) -> bool:
-        """Say whether a name is a tool's, whatever its case and separators."""
-        return bool(tools_named(name, self.tools))
 
 
 Node: TypeAlias = Callable[[Any, Any], Any]

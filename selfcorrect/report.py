@@ -72,8 +72,11 @@ class FailureReport:
 
     def to_json(self) -> JsonDict:
         """Return the report as the state holds it; what is None is left out."""
-        values: JsonDict = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {key: item for key, item in values.items() if item is not None}
+        return {
+            each.name: value
+            for each in fields(self)
+            if (value := getattr(self, each.name)) is not None
+        }
 
 
 def frame_of(error: BaseException | None) -> str | None:

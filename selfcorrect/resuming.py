@@ -1,6 +1,5 @@
 """Takes a run up again where it was cut off, without doing anything twice."""
 
-from collections.abc import Callable
 from typing import Any
 
 from selfcorrect.context import run_sync
@@ -20,33 +19,28 @@ def resume(graph: Any, given: Any, config: JsonObject | None = None, *, again: b
             done once more, should it come to it. The thread is then run with `given`, even if it
             has ended.
     """
-    return run_sync(_resume(graph, graph.get_state, graph.invoke, given, config, again=again))
+    return run_sync(_resume("", graph, given, config, again=again))
 
 
 async def aresume(
     graph: Any, given: Any, config: JsonObject | None = None, *, again: bool = False
 ) -> Any:
     """Like `resume`, for graphs whose tools or checkpointer are async."""
-    return await _resume(graph, graph.aget_state, graph.ainvoke, given, config, again=again)
+    return await _resume("a", graph, given, config, again=again)
 
 
 async def _resume(
-    graph: Any,
-    state_of: Callable[..., Any],
-    invoke: Callable[..., Any],
-    given: Any,
-    config: JsonObject | None,
-    *,
-    again: bool,
+    way: str, graph: Any, given: Any, config: JsonObject | None, *, again: bool
 ) -> Any:
+    """Resume a graph by methods of its sync or its async way: `invoke` or `ainvoke`."""
     own = dict(config or {})
     inner = own.get("configurable") or {}
     if again:
         own["configurable"] = {**inner, AGAIN: True}
     is_kept = "thread_id" in inner and getattr(graph, "checkpointer", None) is not None
-    known = await value_of(state_of(own)) if is_kept else None
+    known = await value_of(getattr(graph, f"{way}get_state")(own)) if is_kept else None
     if known is not None and known.tasks:
         given = None
     elif known is not None and known.values and not again:
         return known.values
-    return await value_of(invoke(given, own))
+    return await value_of(getattr(graph, f"{way}invoke")(given, own))

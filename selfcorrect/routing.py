@@ -5,9 +5,9 @@ it, outcome by outcome.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
 
@@ -50,17 +50,16 @@ class Table:
         """The node that every way into the report passes."""
         return self.guards.get(REPORT, REPORT)
 
-    def next_node(self, node: str, outcome: object) -> str:
+    def next_node(self, node: str, outcome: Any) -> str:
         """Return the node that follows an outcome.
 
         Raises:
             GraphSetupError: If the node has no such outcome.
         """
-        target = self.routes[node].get(outcome) if isinstance(outcome, str) else None
-        if target is None:
-            name = unknown_name("outcome", outcome, self.routes[node])
-            raise GraphSetupError(f"node {node!r}: {name}")
-        return target
+        routes: Mapping[Any, str] = self.routes[node]
+        # What a node returns may have no hash.
+        refuse_unknown("outcome", [outcome], [*routes], f"node {node!r}: ")
+        return routes[outcome]
 
     def only_outcome(self, node: str) -> str | None:
         """Return the outcome of a node that has one beside `stopped` and `failed`, or None."""
@@ -94,7 +93,9 @@ def build_table(
     if "execute" in guards:  # the arguments are checked before anybody is asked about them
         table[guards["execute"]]["failed"] = "diagnose"
     for node, targets in routes.items():
-        _check_outcomes(node, targets, table)
+        refuse_unknown("node", [node], table, "routes: ")
+        if node in ROUTES:
+            refuse_unknown("outcome", targets, [*ROUTES[node], STOPPED], f"routes of {node!r}: ")
         table[node] |= targets
     for source, target in edges:
         _put_on_edge(source, target, table)
@@ -109,12 +110,6 @@ def build_table(
 def edge_name(source: str, target: str) -> str:
     """Return the name of a node that stands on an edge."""
     return f"{source}_to_{target}"
-
-
-def _check_outcomes(node: str, targets: Iterable[str], table: Routes) -> None:
-    refuse_unknown("node", [node], table, "routes: ")
-    if node in ROUTES:
-        refuse_unknown("outcome", targets, [*ROUTES[node], STOPPED], f"routes of {node!r}: ")
 
 
 def _put_on_edge(source: str, target: str, table: Routes) -> None:

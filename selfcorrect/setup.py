@@ -17,8 +17,7 @@ from selfcorrect.lazy import load_table
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JsonDict, JsonObject, Safety
-from selfcorrect.nodes.execute import execute, unfit
-from selfcorrect.nodes.plan import plan
+from selfcorrect.nodes.execute import unfit
 from selfcorrect.policies.run import (
     DEFAULT_CLASSES,
     Hooks,
@@ -36,9 +35,7 @@ from selfcorrect.tools.spec import collect_tools
 
 
 def load_node(name: str) -> Node:
-    """Return a built-in node; those that a healthy call does not reach are imported late."""
-    if name in _EAGER:
-        return _EAGER[name]
+    """Return a built-in node; it is imported when a run first reaches it."""
 
     async def node(state: CorrectionState, context: RunContext) -> Update:
         found: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
@@ -47,7 +44,6 @@ def load_node(name: str) -> Node:
     return node
 
 
-_EAGER: Mapping[str, Node] = {"plan": plan, "execute": execute}
 SLOTS: Mapping[str, str] = load_table("routing.toml")["slots"]
 """The built-in nodes, by the option that takes their place."""
 
@@ -179,9 +175,13 @@ class Loop:
 
     @cached_property
     def reducers(self) -> dict[str, Callable[[Any, Any], Any]]:
-        """The reducers of own keys: the callables in their `Annotated` types."""
-        hints = {key: getattr(hint, "__metadata__", ()) for key, hint in self.own_keys.items()}
-        return {key: each for key, found in hints.items() for each in found if callable(each)}
+        """The reducers of keys: the callables in their `Annotated` types."""
+        return {
+            key: each
+            for key, hint in get_type_hints(self.state, include_extras=True).items()
+            for each in getattr(hint, "__metadata__", ())
+            if callable(each)
+        }
 
 
 def build_loop(
@@ -235,7 +235,7 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
     classes = DEFAULT_CLASSES | ({Safety.MODEL} if "model" in given else set())
     classes = classes if loaded.policy.allow is None else frozenset(loaded.policy.allow)
     return RunContext(
-        collect_tools(many(tools), loaded.effects),
+        collect_tools(tools, loaded.effects),
         loaded,
         _limits(given.get("limits", {}), loaded),
         SafetyPolicy(classes, tuple(loaded.policy.sensitive or ())),
@@ -249,13 +249,6 @@ def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> Ru
         given.get("tool_words", "show"),
         clock or SystemTime(),
     )
-
-
-def many(tools: Any) -> Iterable[Any]:
-    """Return the tools where one may stand alone."""
-    # A schema, a text and a LangChain tool are iterable too.
-    is_one = isinstance(tools, Mapping | str) or hasattr(tools, "tool_call_schema")
-    return tools if isinstance(tools, Iterable) and not is_one else [tools]
 
 
 def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:

@@ -10,7 +10,7 @@ from selfcorrect.context import run_sync
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.routing import END
 from selfcorrect.setup import Loop
-from selfcorrect.state import ONE_STEP_KEYS, extend_trail
+from selfcorrect.state import ONE_STEP_KEYS
 from selfcorrect.step import run_step
 
 OUTPUT = ("result", "failure", "trail")
@@ -44,7 +44,6 @@ async def walk_hosted(loop: Loop, given: JsonObject) -> JsonDict:
 
 def _merge(loop: Loop, state: JsonDict, update: JsonDict) -> None:
     """Take an update into the state, as LangGraph's channels do."""
-    update["trail"] = extend_trail(state.get("trail"), update["trail"])
     for key, reducer in loop.reducers.items():
         if key in update and key in state:
             update[key] = reducer(state[key], update[key])

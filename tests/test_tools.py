@@ -310,8 +310,6 @@ def test_a_schema_of_any_provider_is_a_tool(schema):
     (spec,) = collect_tools([schema], {}).values()
     assert (spec.name, spec.description, spec.parameters) == ("f", "d", WANTS)
     assert spec.findings({"x": "y"})[0]["code"] == "type"
-    with pytest.raises(ToolDefinitionError, match="only checked"):
-        run_tool(spec, {})
 
 
 def test_a_map_declares_effects_of_undeclared_tools():

@@ -7,6 +7,7 @@ from typing import Any
 
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.handlers import (
+    Decision,
     DeserializationError,
     ExecutionError,
     InvalidArgs,
@@ -103,27 +104,31 @@ _FIXER = (
 
 @frozen
 class AskHandler:
-    """The rung of a handler: asks it, and calls the fixer that it names."""
+    """The rung of a handler: asks it, and calls the fixer that it names.
+
+    Attributes:
+        handler: The handler.
+        kind: The field of it that decides.
+    """
 
     handler: OnError
-    kind: type[ToolFault]
+    kind: str
 
     async def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        fault: ToolFault = ExecutionError(call.args, context.error)
-        if self.kind is InvalidArgs:
-            fault = InvalidArgs(call.args, diagnosis.text, context.schema)
-        elif self.kind is DeserializationError:
-            fault = DeserializationError(call.args, call.name, context.error)
         given: Any = call.args
-        raw = given if isinstance(given, str) else None
-        args: JsonObject = {} if isinstance(given, str) else given
+        faults: Mapping[str, ToolFault] = {
+            "invalid_args": InvalidArgs(given, diagnosis.text, context.schema),
+            "deserialization_error": DeserializationError(given, call.name, context.error),
+            "execution_error": ExecutionError(given, context.error),
+        }
+        args, raw = ({}, given) if isinstance(given, str) else (given, None)
         request = FixRequest(args, raw, diagnosis.text, context.schema, context.request)
-        return await self._decide(fault, request, context)
+        decision = getattr(self.handler, self.kind)
+        return await self._decide(decision, faults[self.kind], request, context)
 
     async def _decide(
-        self, fault: ToolFault, request: FixRequest, context: RepairContext
+        self, decision: Decision, fault: ToolFault, request: FixRequest, context: RepairContext
     ) -> Repair:
-        decision = self.handler.decision(type(fault))
         answer = await value_of(decision(fault)) if callable(decision) else decision
         if answer is None:
             return GiveUp("the handler does not decide")
@@ -153,9 +158,10 @@ class AskHandler:
                 change = Change(ARGS, before, dict(args), safety, "the tool's fixer")
                 return Changed(change)
             last = f"{value!r:.80} is no JSON object"
-            if isinstance(fault, InvalidArgs) and self.handler.deserialization_error is not None:
+            other = self.handler.deserialization_error
+            if isinstance(fault, InvalidArgs) and other is not None:
                 again = DeserializationError(value, "arguments", ValueError(last))
-                return await self._decide(again, request, context)
+                return await self._decide(other, again, request, context)
         return GiveUp(f"the fixer failed {fix.retries + 1} times; last: {last}")
 
 

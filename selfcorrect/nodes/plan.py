@@ -131,7 +131,7 @@ async def _ask_model(request: str, state: CorrectionState, context: RunContext) 
         for each in context.tools.values()
     ]
     spending = context.spending(state["counts"])
-    port, update = ModelPort(context.model, spending), Update()
+    port = ModelPort(context.model, spending)
     try:
         answer: Any = await port.ask_call(Prompts().plan, bound(request, 20_000), offered)
         if isinstance(answer, dict):

@@ -7,6 +7,7 @@ others are asked one by one.
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from inspect import isawaitable
 from itertools import chain, groupby, takewhile
 from typing import Any
@@ -57,8 +58,6 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
     """Try what was selected, finding by finding; where a strategy gives up, the next one."""
     if state["question"] is not None and context.ask is not None:
         # An interrupt runs this node again from its top: nothing paid may stand before it.
-        from selfcorrect.nodes.repair import take_answer
-
         return await take_answer(context.ask(state["question"]), state["question"], state, context)
     ladders = [
         [Rung(name, diagnosis, state, context, each.get("options")) for name in each["strategies"]]
@@ -207,7 +206,7 @@ async def _try(rung: Rung, round_: Round) -> Round:
         model=ModelPort(context.model, spending) if context.model is not None else None,
         spending=spending,
         error=error,
-        reader=context.read,
+        read=partial(context.read, finish_reason=said.get("finish_reason")),
         must_call=choice_of(said) not in ("", "auto", "none"),
     )
     started = context.clock.monotonic()

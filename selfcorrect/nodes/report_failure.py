@@ -1,7 +1,5 @@
 """report_failure: an honest report that a person can act on, and a shorter text for the model."""
 
-from typing import TYPE_CHECKING
-
 from selfcorrect.context import RunContext, has_readers
 from selfcorrect.effects.again import gravest
 from selfcorrect.effects.effect import acts
@@ -11,14 +9,13 @@ from selfcorrect.errors import (
     ToolErrorTerminal,
     ToolExecutionError,
 )
+from selfcorrect.feedback import text_for_model
 from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict
+from selfcorrect.report import ADVICE, FailureReport, frame_of
 from selfcorrect.state import CorrectionState, Update, seen
 from selfcorrect.text import redact_json, release
 from selfcorrect.tools.spec import ToolSpec
-
-if TYPE_CHECKING:
-    from selfcorrect.report import FailureReport
 
 MAX_ITEMS = 200
 _FOREIGN = ("call", "original", "findings", "tried", "changes", "question")
@@ -62,7 +59,7 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     return {"outcome": "reported", "failure": failure, "note": note}
 
 
-def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
+def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     stop: JsonDict = state["stop"] or {
         "reason": "no_strategy",
         "detail": "The run could not go on.",
@@ -81,9 +78,6 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
     if call and not name:
         # A text that is no call stays the text.
         call = {"raw": call.get("args")}
-    from selfcorrect.feedback import text_for_model
-    from selfcorrect.report import FailureReport, frame_of
-
     tool = context.tools.get(name or "")
     doubt = gravest(context.own_records(state))
     for_model = text_for_model(stop, state, tool, words=context.tool_words)
@@ -110,8 +104,6 @@ def _report(state: CorrectionState, context: RunContext) -> "FailureReport":
 
 
 def _advice(reason: str, tool: ToolSpec | None, state: CorrectionState) -> str:
-    from selfcorrect.report import ADVICE
-
     advice = ADVICE.get(reason, "")
     if tool is None or tool.declared or not any(acts(each["effect"]) for each in state["attempts"]):
         return advice
@@ -119,7 +111,7 @@ def _advice(reason: str, tool: ToolSpec | None, state: CorrectionState) -> str:
     return f"{advice} The effect of {tool.name!r} is not declared; if it only reads: {line}."
 
 
-def _raise(report: "FailureReport", errors: list[Exception]) -> None:
+def _raise(report: FailureReport, errors: list[Exception]) -> None:
     """Raise the tool's own exception where the run changed nothing, else one of ours."""
     name = report.tool or "the call"
     last = errors[-1] if errors else None

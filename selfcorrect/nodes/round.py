@@ -174,12 +174,9 @@ def change_call(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:
 
 def _ask(answer: Ask, rung: Rung, round_: Round) -> Round:
     """Keep the question: it is put where nothing else helps."""
-    from selfcorrect.questions import MAX_OPTIONS, question_about
+    from selfcorrect.questions import question_about
 
-    offered = plain(list(islice(answer.options, MAX_OPTIONS)))
-    path = rung.diagnosis.path
-    doubts = rung.context.doubts_of(rung.state)
-    asked = question_about(answer.question, offered, path, rung.state, seen(round_.tried), doubts)
+    asked = question_about(answer, rung.diagnosis.path, rung.state, rung.context, round_.tried)
     return note(replace(round_, question=asked), rung, "asked", answer.question)
 
 

@@ -1,18 +1,13 @@
 """Merges a map with all that it extends, and checks what only the whole shows."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from inspect import signature
 from typing import Any
-
-from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from selfcorrect.errors import near_name
 from selfcorrect.model import GiveUp, JsonDict, JsonObject
 from selfcorrect.strategy_map.document import PRIORITIES, ErrorRule, PlacedRule
-from selfcorrect.strategy_map.load import Layer, collect, reason_of
+from selfcorrect.strategy_map.load import Layer, collect
 from selfcorrect.strategy_map.registry import (
     BoundStrategy,
     Factory,
@@ -40,8 +35,7 @@ class Strategies:
             ValueError: If there is none of that name, or it cannot use the options.
         """
         if (rule, name) not in self.bound:
-            self.bound[rule, name] = bound = bind(name, self.factory(rule, name), options)
-            _check_values(bound.repair, options)
+            self.bound[rule, name] = bind(name, self.factory(rule, name), options)
         return self.bound[rule, name]
 
     def name_of(self, rule: str | None, rung: str | Factory) -> str:
@@ -63,20 +57,6 @@ class Strategies:
     def factory(self, rule: str | None, name: str) -> Factory | None:
         """Return a strategy that the map brings along, or None."""
         return self.factories.get((rule, name)) or self.factories.get((None, name))
-
-
-def _check_values(made: Any, options: JsonObject) -> None:
-    """Refuse values that are not what the strategy's own signature says of them."""
-    written = made.func if isinstance(made, partial) else type(made)
-    for name, value in options.items():
-        try:
-            kind = signature(written, eval_str=True).parameters[name].annotation
-            TypeAdapter(kind).validate_json(json.dumps(value), strict=True)
-        except ValidationError as error:
-            raise ValueError(f"{name}: {reason_of(error.errors()[0], (name,))}") from None
-        except (KeyError, NameError, TypeError, PydanticUserError):
-            # No annotation says it, or the value is none of TOML.
-            continue
 
 
 def strategies_of(
@@ -161,5 +141,5 @@ def nearest(tables: Iterable[JsonObject]) -> JsonDict:
         for key, item in table.items():
             known = merged.setdefault(key, item)
             if isinstance(known, Mapping) and isinstance(item, Mapping):
-                merged[key] = {**item, **known}
+                merged[key] = nearest([known, item])
     return merged

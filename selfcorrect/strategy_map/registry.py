@@ -1,6 +1,7 @@
 """Strategies by name: the built-in ones, those of installed packages, and those of a map."""
 
 import inspect
+import json
 import re
 import runpy
 from collections.abc import Callable, Iterable, Mapping
@@ -10,9 +11,12 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+
 from selfcorrect.errors import near_name, unknown_name
 from selfcorrect.lazy import load_table
-from selfcorrect.model import JsonObject, Needs, frozen
+from selfcorrect.model import JSON, JsonObject, Needs, frozen
+from selfcorrect.strategy_map.load import reason_of
 
 Factory: TypeAlias = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
@@ -139,9 +143,10 @@ def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
         if is_class or each.kind in (each.KEYWORD_ONLY, each.VAR_KEYWORD)
     ]
     names = [each.name for each in taken]
-    for key in options:
+    for key, value in options.items():
         if key not in names and not any(each.kind is each.VAR_KEYWORD for each in taken):
             raise ValueError(unknown_name("option", key, names or ["none"]))
+        _check_value(factory, key, value)
     try:
         inspect.Signature(taken).bind(**options)
         if is_class:
@@ -150,6 +155,18 @@ def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
     except Exception as error:
         raise ValueError(f"refuses its options: {error}") from error
     return partial(factory, **options) if options else factory
+
+
+def _check_value(factory: Factory, name: str, value: JSON) -> None:
+    """Refuse a value that is not what the strategy's own signature says of it."""
+    try:
+        kind = inspect.signature(factory, eval_str=True).parameters[name].annotation
+        TypeAdapter(kind).validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        raise ValueError(f"{name}: {reason_of(error.errors()[0], (name,))}") from None
+    except (KeyError, NameError, TypeError, PydanticUserError):
+        # No annotation says it, or the value is none of TOML.
+        return
 
 
 def import_strategy(reference: str, folder: Path) -> Factory:

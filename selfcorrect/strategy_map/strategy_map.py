@@ -108,10 +108,12 @@ class StrategyMap:
         if problems:
             raise MapError(problems)
         tables = {"policy", "reading", "limits"}
-        said = [each.document.model_dump(include=tables, exclude_unset=True) for each in layers]
-        self.policy = MapPolicy(**nearest(each.get("policy", {}) for each in said))
-        self.reading = ReadingPolicy(**nearest(each.get("reading", {}) for each in said))
-        self.limits = nearest(each.get("limits", {}) for each in said)
+        said = nearest(
+            each.document.model_dump(include=tables, exclude_unset=True) for each in layers
+        )
+        self.policy = MapPolicy(**said.get("policy", {}))
+        self.reading = ReadingPolicy(**said.get("reading", {}))
+        self.limits = said.get("limits", {})
         self.effects: Mapping[str, ToolEffect] = nearest(each.document.effects for each in layers)
         self.strategies = strategies
         self._by_key = {each.key: each.rule for each in self.rules}
@@ -195,8 +197,6 @@ class StrategyMap:
         Raises:
             MapError: If there is no such strategy.
         """
-        if (bound := self.strategies.bound.get((rule, name))) is not None:
-            return bound
         try:
             return self.strategies.get(rule, name, self.rule(rule).options.get(name, {}))
         except ValueError as error:

@@ -22,7 +22,6 @@ from selfcorrect.errors import (
     HardFailure,
     NotDone,
     ResultError,
-    ToolDefinitionError,
 )
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.text import text_of
@@ -40,9 +39,9 @@ def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
     """
     if tool.timeout is None:
         # The tool runs in the caller's own thread, as it would without us.
-        value = _value_of(_call_of(tool), args)
+        value = _value_of(tool.call, args)
     else:
-        future = start_thread(f"tool {tool.name}", _value_of, _call_of(tool), args)
+        future = start_thread(f"tool {tool.name}", _value_of, tool.call, args)
         try:
             value = future.result(tool.timeout)
         except TimeoutError:
@@ -88,14 +87,13 @@ async def arun_tool(tool: ToolSpec, args: JsonObject, left: float | None = None)
 
 
 async def _answer(tool: ToolSpec, args: JsonObject) -> Any:
-    call = _call_of(tool)
-    if inspect.iscoroutinefunction(call):
-        return await _await(call(**deepcopy(args)))
-    future = start_thread(f"tool {tool.name}", _value_of, call, args)
+    if inspect.iscoroutinefunction(tool.call):
+        return await _await(tool.call(**deepcopy(args)))
+    future = start_thread(f"tool {tool.name}", _value_of, tool.call, args)
     return await _await(await asyncio.wrap_future(future))
 
 
-def _value_of(call: Callable[..., Any], args: JsonObject) -> Any:
+def _value_of(call: Any, args: JsonObject) -> Any:
     """Call a tool with copies of its arguments; what it makes later is waited for here."""
     # What the tool does to them must not reach the state, the report or the next attempt.
     value = call(**deepcopy(args))
@@ -163,12 +161,6 @@ def start_thread(name: str, run: Callable[..., T], /, *args: Any, **options: Any
 
     Thread(target=work, name=name, daemon=True).start()
     return future
-
-
-def _call_of(tool: ToolSpec) -> Any:
-    if tool.call is None:
-        raise ToolDefinitionError(f"tool {tool.name!r} is only checked here; its caller runs it")
-    return tool.call
 
 
 def _needs_async(tool: ToolSpec) -> GraphSetupError:

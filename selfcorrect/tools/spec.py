@@ -101,17 +101,16 @@ class ToolSpec:
         Raises:
             ToolDefinitionError: If the schema is unusable.
         """
-        found, why = None, ""
+        found = None
         try:
             found = Slot.of(_without_key(self.own or self.parameters))
             _ = found.validator  # compiles the schema
         except (ValueError, TypeError, RecursionError) as error:
             # What is refused as too large is not looked through for faults.
             why = (find_fault(self.parameters) if found else "") or f"{error!s:.400}"
-        if found is None or why:
             raise ToolDefinitionError(
                 f"tool {self.name!r}: the schema of its arguments is unusable: {why}"
-            )
+            ) from None
         return found
 
     @classmethod
@@ -258,11 +257,12 @@ MCP_HINTS = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint", "ope
 """Keys of metadata that show that an MCP server wrote it; its word is no declaration."""
 
 
-def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> dict[str, ToolSpec]:
+def collect_tools(tools: Any, effects: Mapping[str, ToolEffect]) -> dict[str, ToolSpec]:
     """Return tools by name; a map's effects count for tools that declare none.
 
     Args:
-        tools: `ToolSpec`s, functions, LangChain tools, schemas, or names of built-in tools.
+        tools: `ToolSpec`s, functions, LangChain tools, schemas, or names of built-in tools; or
+            one of them.
         effects: Globs of names; the first that matches counts.
 
     Raises:
@@ -270,7 +270,9 @@ def collect_tools(tools: Iterable[Any], effects: Mapping[str, ToolEffect]) -> di
             one name.
     """
     found: dict[str, ToolSpec] = {}
-    for item in tools:
+    # A schema, a text and a LangChain tool are iterable too.
+    is_one = isinstance(tools, Mapping | str) or hasattr(tools, "tool_call_schema")
+    for item in tools if isinstance(tools, Iterable) and not is_one else [tools]:
         spec = _spec_of(item)
         for pattern, said in effects.items():
             if not spec.declared and fnmatchcase(spec.name, pattern):
@@ -315,14 +317,6 @@ def _spec_of(item: Any) -> ToolSpec:
     )
 
 
-def metadata_of(tool: Any) -> JsonObject:
-    """Return what the author of a tool says of it; nothing where an MCP server says it."""
-    found = getattr(tool, "metadata", None)
-    if not isinstance(found, Mapping) or not MCP_HINTS.isdisjoint(found):
-        return {}
-    return found
-
-
 _DECLARED = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 """What a dict `metadata` may say of a tool."""
 
@@ -331,8 +325,9 @@ def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
     """Return the options, with what the tool, or the function behind it, says behind them."""
     known: JsonDict = {}
     for home in (getattr(tool, "func", None), getattr(tool, "coroutine", None), tool):
-        said = metadata_of(home)
-        known |= {key: said[key] for key in _DECLARED if key in said}
+        said = getattr(home, "metadata", None)
+        if isinstance(said, Mapping) and MCP_HINTS.isdisjoint(said):
+            known |= {key: said[key] for key in _DECLARED if key in said}
         if isinstance(found := getattr(home, "on_error", None), OnError):
             known["on_error"] = found
     known |= {key: item for key, item in options.items() if item is not None}
