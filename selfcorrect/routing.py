@@ -5,9 +5,9 @@ it, outcome by outcome.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from selfcorrect.errors import GraphSetupError, refuse_unknown
+from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
 from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
 
@@ -50,16 +50,17 @@ class Table:
         """The node that every way into the report passes."""
         return self.guards.get(REPORT, REPORT)
 
-    def next_node(self, node: str, outcome: Any) -> str:
+    def next_node(self, node: str, outcome: object) -> str:
         """Return the node that follows an outcome.
 
         Raises:
             GraphSetupError: If the node has no such outcome.
         """
-        routes: Mapping[Any, str] = self.routes[node]
-        # What a node returns may have no hash.
-        refuse_unknown("outcome", [outcome], [*routes], f"node {node!r}: ")
-        return routes[outcome]
+        target = self.routes[node].get(outcome) if isinstance(outcome, str) else None
+        if target is None:
+            name = unknown_name("outcome", outcome, self.routes[node])
+            raise GraphSetupError(f"node {node!r}: {name}")
+        return target
 
     def only_outcome(self, node: str) -> str | None:
         """Return the outcome of a node that has one beside `stopped` and `failed`, or None."""

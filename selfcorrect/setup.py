@@ -17,7 +17,8 @@ from selfcorrect.lazy import load_table
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import JsonDict, JsonObject, Safety
-from selfcorrect.nodes.execute import unfit
+from selfcorrect.nodes.execute import execute, unfit
+from selfcorrect.nodes.plan import plan
 from selfcorrect.policies.run import (
     DEFAULT_CLASSES,
     Hooks,
@@ -35,7 +36,9 @@ from selfcorrect.tools.spec import collect_tools
 
 
 def load_node(name: str) -> Node:
-    """Return a built-in node; it is imported when a run first reaches it."""
+    """Return a built-in node; those that a healthy call does not reach are imported late."""
+    if name in _EAGER:
+        return _EAGER[name]
 
     async def node(state: CorrectionState, context: RunContext) -> Update:
         found: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
@@ -44,6 +47,7 @@ def load_node(name: str) -> Node:
     return node
 
 
+_EAGER: Mapping[str, Node] = {"plan": plan, "execute": execute}
 SLOTS: Mapping[str, str] = load_table("routing.toml")["slots"]
 """The built-in nodes, by the option that takes their place."""
 

@@ -197,6 +197,8 @@ class StrategyMap:
         Raises:
             MapError: If there is no such strategy.
         """
+        if (bound := self.strategies.bound.get((rule, name))) is not None:
+            return bound
         try:
             return self.strategies.get(rule, name, self.rule(rule).options.get(name, {}))
         except ValueError as error:
