@@ -209,7 +209,7 @@ async def ask_model(
         return answer
 
     async def wait(seconds: float) -> None:
-        account.check_wait(seconds)
+        account.check_more("seconds", seconds)
         await context.sleep(seconds)
 
     response: Any = await ask_until_answered(

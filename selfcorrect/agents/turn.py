@@ -124,27 +124,24 @@ def stop_reason(turn: AIMessage) -> str | None:
 
 def _is_account(chosen: "Chosen", messages: Thread, context: RunContext) -> bool:
     """Say whether the text tells what was done: it repeats calls, or speaks of their tools."""
-    made, now = _calls_made(messages)
-    tools = {letters(call["name"]) for call in now}
+    made = [*_calls_made(messages)]
     if chosen.around or any(call.positional for call in chosen.calls):
+        tools = {letters(call["name"]) for call, is_now in made if is_now}
         return any(letters(call.name) in tools for call in chosen.calls)
-    keys = {_key(call["name"], call["args"], context) for call in made}
+    keys = {_key(call["name"], call["args"], context) for call, _ in made}
     return all(_key(call.name, call.arguments, context) in keys for call in chosen.calls)
 
 
-def _calls_made(messages: Thread) -> tuple[list[ToolCall], list[ToolCall]]:
-    """Return the calls that have succeeded: of the thread, and since the user's last word."""
-    calls: list[ToolCall] = []
+def _calls_made(messages: Thread) -> Iterator[tuple[ToolCall, bool]]:
+    """Yield the calls that have succeeded, and whether the user has said nothing since."""
     done: set[str] = set()
-    count: int | None = None
+    is_now = True
     for message in reversed(messages):
-        if is_word_of_user(message):
-            count = len(calls) if count is None else count
-        elif isinstance(message, ToolMessage) and message.status != "error":
+        if isinstance(message, ToolMessage) and message.status != "error":
             done.add(message.tool_call_id)
         elif isinstance(message, AIMessage):
-            calls += (call for call in message.tool_calls if call["id"] in done)
-    return calls, calls[:count]
+            yield from ((call, is_now) for call in message.tool_calls if call["id"] in done)
+        is_now &= not is_word_of_user(message)
 
 
 def _key(name: str, args: JSON, context: RunContext) -> str:
