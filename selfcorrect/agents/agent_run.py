@@ -197,7 +197,7 @@ class AgentRun:
         self.objections.add(objection.reason)
         return objection.text
 
-    def words_for(self, calls: Sequence[ToolCall]) -> dict[str, str]:
+    def words_for(self, calls: Sequence[ToolCall]) -> dict[str | None, str]:
         """Return the policy's words by call id, for the calls whose names mean no tool.
 
         Several misses of one message count once, and none where another name is found.
@@ -208,15 +208,14 @@ class AgentRun:
         if not self.names:
             return {}
         misses = [call for call in calls if call["name"] not in self.names]
-        counting = self.not_found
-        if len(misses) < len(calls):
+        is_found = len(misses) < len(calls)
+        if is_found:
             self.not_found.on_tool_found()
-            counting = self.not_found.fresh()
-        words: dict[str, str] = {}
-        for call in misses:
+        words: dict[str | None, str] = {}
+        for at, call in enumerate(misses):
+            counting = self.not_found.fresh() if is_found or at else self.not_found
             decision: Any = counting.handle(call["name"], self.names)
             if (error := getattr(decision, "error", None)) is not None:
                 raise error
-            words[call["id"] or ""] = decision.message
-            counting = self.not_found.fresh()
+            words[call["id"]] = decision.message
         return words

@@ -204,9 +204,8 @@ def read_message(message: JsonObject) -> list[JsonDict] | str:
             | ({"id": c.id} if c.has_id else {})
             for c in calls
         ]
-    own = [each for each in messages if not _is_thought(each)]
-    parts = [part for each in own for part in _parts(each) if not _is_thought(part)]
-    return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+    texts = [part.get("text") for each in messages for part in _parts(each)]
+    return "\n".join(each for each in texts if isinstance(each, str))
 
 
 def _is_thought(part: JsonObject) -> bool:
@@ -231,9 +230,11 @@ def _items(message: JsonObject) -> list[JsonObject]:
 
 
 def _parts(message: JsonObject) -> list[JsonDict]:
+    """Return the parts of a message that are no thoughts."""
     content = message.get("content") or message.get("parts") or ""
     parts = [{"text": content}] if isinstance(content, str) else content
-    return [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
+    found = parts if isinstance(parts, list) and not _is_thought(message) else []
+    return [each for each in found if isinstance(each, dict) and not _is_thought(each)]
 
 
 def form_of(messages: Sequence[Any]) -> Form:

@@ -107,13 +107,11 @@ def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
         answer: A `ToolMessage`, a `Command`, or a list of both.
         call_id: The call.
     """
+    if isinstance(answer, Command):
+        answer = answer.update.get("messages") if isinstance(answer.update, Mapping) else None
     if isinstance(answer, ToolMessage):
         return answer if answer.tool_call_id == call_id else None
-    if isinstance(answer, Command):
-        update = answer.update
-        inner = update.get("messages", ()) if isinstance(update, Mapping) else ()
-        return own_message(list(inner), call_id)
-    parts = answer if isinstance(answer, list) else ()
+    parts = answer if isinstance(answer, list | tuple) else ()
     return next((found for each in parts if (found := own_message(each, call_id))), None)
 
 
