@@ -5,7 +5,6 @@ Loads no LangChain; its messages have a form of their own in `langchain_form`.
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -126,18 +125,16 @@ class ProviderForm:
     def split(self, messages: Sequence[JsonObject]) -> list[Unit]:
         """Return the units of a thread."""
         units: list[Unit] = []
-        open_ids: defaultdict[str, list[str]] = defaultdict(list)
         for at, message in self._turns(messages):
             parts = self._parts(message)
             calls = tuple(self.read(each) for each in parts if _inner(each, self.call))
-            if calls:
-                open_ids.clear()
-            for call in calls:
-                open_ids[call.name].append(call.id)
             rest = [each for each in parts if not _inner(each, self.answers)]
             answers = [each for each in (message, *parts) if _inner(each, self.answers)]
             holder = {key: item for key, item in message.items() if key != self.parts}
-            units += (self._answer_unit(at, each, open_ids, holder) for each in answers)
+            for each in answers:
+                inner = _inner(each, self.answers) or {}
+                call_id, tool = _text(inner.get(self.answer_id)), _text(inner.get("name"))
+                units.append(Unit(at, each, (), call_id, holder, tool))
             if not answers:
                 units.append(Unit(at, message, calls))
             elif rest:
@@ -196,17 +193,6 @@ class ProviderForm:
         found = message.get(self.parts)
         return found if isinstance(found, list) else []
 
-    def _answer_unit(
-        self, at: int, part: JsonObject, open_ids: dict[str, list[str]], holder: JsonObject
-    ) -> Unit:
-        inner = _inner(part, self.answers) or {}
-        name, call_id = _text(inner.get("name")), _text(inner.get(self.answer_id))
-        if not (self.needs_id or call_id):
-            # An answer without an id belongs to a call without one, or to the first of its tool.
-            own, waiting = f"name:{name}", open_ids[name]
-            call_id = own if own in waiting or not waiting else waiting.pop(0)
-        return Unit(at, part, (), call_id, holder, name)
-
     def read(self, part: JsonObject) -> ThreadCall:
         """Return a call as it is written."""
         inner = _inner(part, self.call) or {}
@@ -216,10 +202,9 @@ class ProviderForm:
         empty: JSON = {} if not self.needs_id else None if text is None else "{}"
         name, call_id = inner.get("name"), (part if self.needs_id else inner).get(self.call_id)
         has_id = self.needs_id or bool(call_id)
-        own = call_id if has_id else f"name:{_text(name)}"
         args = inner.get(self.args, empty) if text is None else empty
         named = kind if "name" not in inner and text is not None else _text(name)
-        return ThreadCall(_text(own), named, args, has_id, text, kind)
+        return ThreadCall(_text(call_id), named, args, has_id, text, kind)
 
     def write(self, part: JsonObject, call: ThreadCall) -> JsonObject:
         """Return a written call with this id, name and arguments; a text that says them stays."""

@@ -53,6 +53,7 @@ class StreamTap(BaseCallbackHandler):
     """Keeps the pieces of calls that a model streams.
 
     Attributes:
+        pieces: What has come of an answer, by the run of its model.
         starts: How often a model was asked for one request.
     """
 
@@ -62,7 +63,7 @@ class StreamTap(BaseCallbackHandler):
     def __init__(self, on_more: Callable[[], None]) -> None:
         self._on_more = on_more
         self.starts = 0
-        self._pieces: defaultdict[UUID | None, list[ToolCallChunk]] = defaultdict(list)
+        self.pieces: defaultdict[UUID | None, list[ToolCallChunk]] = defaultdict(list)
         self._runs: dict[str | None, UUID] = {}
 
     def on_chat_model_start(self, *_: Any, **__: Any) -> None:
@@ -82,7 +83,7 @@ class StreamTap(BaseCallbackHandler):
     ) -> None:
         """Keep the pieces of one chunk."""
         message = getattr(chunk, "message", None)
-        self._pieces[run_id] += getattr(message, "tool_call_chunks", ())
+        self.pieces[run_id] += getattr(message, "tool_call_chunks", ())
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         """Remember the run of a message; the pieces of a model that joins them have no id."""
@@ -90,14 +91,9 @@ class StreamTap(BaseCallbackHandler):
             if isinstance(each, ChatGeneration):
                 self._runs[each.message.id] = run_id
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether a piece of an answer has come."""
-        return bool(self._pieces)
-
     def read(self, message: AIMessage) -> AIMessage:
         """Return the message with its calls as they were written; the same where they agree."""
-        return read_pieces(message, self._pieces[self._runs.get(message.id)])
+        return read_pieces(message, self.pieces[self._runs.get(message.id)])
 
 
 _TAP: ContextVar[StreamTap | None] = ContextVar("selfcorrect_tap", default=None)
@@ -209,7 +205,7 @@ async def ask_model(
         return answer
 
     async def wait(seconds: float) -> None:
-        account.check_wait(seconds)
+        account.check_more("seconds", seconds)
         await context.sleep(seconds)
 
     response: Any = await ask_until_answered(
@@ -217,7 +213,7 @@ async def ask_model(
         model=request.model,
         decide=context.on_model_error,
         sleep=wait,
-        may_repeat=lambda: not tap.has_begun,
+        may_repeat=lambda: not tap.pieces,
     )
     if not isinstance(response, ModelResponse):
         message = AIMessage(response) if isinstance(response, str) else response

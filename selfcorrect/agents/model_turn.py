@@ -108,20 +108,21 @@ async def _take_turn(
     asked = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
     if (feedback := run.say_once(object_to_repeats(messages))) is not None:
         asked = asked.override(messages=[*asked.messages, feedback_message(feedback)])
-    left, before = MOST_ASKS, {*run.objections}
-    while True:
-        left -= 1
+    before = {*run.objections}
+    for left in reversed(range(MOST_ASKS)):
         response = await ask_model(asked, ask, loop.context, run.account)
         written = next((each for each in response.result if isinstance(each, AIMessage)), None)
         if written is None:
             # Another middleware answers without the model.
             return response, update
-        is_answered = response.structured_response is not None
-        turn, starts, unread = _read(written, messages, run, loop.context, is_answered=is_answered)
-        missing = () if is_answered else run.structured
+        turn, starts = with_readable_calls(written)
+        if response.structured_response is not None:
+            break
+        unread = "" if turn.tool_calls else read_text_calls(turn, messages, run, loop.context)
+        if not isinstance(unread, str):
+            (turn, starts), unread = unread, ""
         # One turn is asked for beyond those of a policy.
-        may_object = run.objections <= before
-        feedback = _object(turn, unread, run, missing, may_object=may_object)
+        feedback = _object(turn, unread, run, may_object=run.objections <= before)
         if feedback is None or not left:
             break
         shown = _with_text(turn, NO_WORDS) if is_blank(turn) else turn
@@ -148,20 +149,7 @@ def _show_tools(request: ModelRequest[Any], loop: Loop) -> list[BaseTool | JsonD
     return shown
 
 
-def _read(
-    written: AIMessage, messages: Thread, run: AgentRun, context: RunContext, *, is_answered: bool
-) -> tuple[AIMessage, Starts, str]:
-    """Return the turn with readable calls, what the loop starts from, and an unread call's tool."""
-    turn, starts = with_readable_calls(written)
-    if turn.tool_calls or is_answered:
-        return turn, starts, ""
-    found = read_text_calls(turn, context, messages, run.names, may_call=not run.structured)
-    return (turn, {}, found) if isinstance(found, str) else (*found, "")
-
-
-def _object(
-    turn: AIMessage, unread: str, run: AgentRun, missing: Sequence[str], *, may_object: bool
-) -> str | None:
+def _object(turn: AIMessage, unread: str, run: AgentRun, *, may_object: bool) -> str | None:
     """Return what a policy, or what we, have to say against a turn."""
     objection: Objection | None = None
     if is_blank(turn):
@@ -173,8 +161,8 @@ def _object(
         if run.empty is not None:
             run.empty.on_answer()
         if not turn.tool_calls:
-            reason = stop_reason(turn)
-            objection = may_end([turn], stop_reason=reason, unread=unread, structured=missing)
+            reason, structured = stop_reason(turn), run.structured
+            objection = may_end([turn], stop_reason=reason, unread=unread, structured=structured)
     return run.say_once(objection) if may_object else None
 
 
@@ -192,7 +180,7 @@ async def _repair(
     beside = beside_calls(turn, [*messages, turn])
     calls, found = calls_of(turn), dict(starts)
     for at, call in enumerate(calls):
-        start = starts.get(call["id"] or "")
+        start = starts.get(call["id"])
         if call["name"] in run.structured:
             continue
         if start is None and check_call(Call(call["name"], call["args"]), loop.context) is None:
@@ -200,7 +188,7 @@ async def _repair(
         plain = {"call": {"name": call["name"], "args": call["args"], "id": call["id"]}}
         state = await _walk({**(start["given"] if start else plain), **beside}, loop)
         if state is not None:
-            calls[at], found[call["id"] or ""] = _show(call, state)
+            calls[at], found[call["id"]] = _show(call, state)
     mended, words = with_calls(turn, calls), run.words_for(calls)
     if not found and not words:
         return mended, {}
@@ -224,7 +212,7 @@ def _unread_answers(
     """Return the answers to malformed calls that no tool answers: those of structured output."""
     answers: list[ToolMessage] = []
     for call in turn.tool_calls:
-        start = starts.get(call["id"] or "")
+        start = starts.get(call["id"])
         if start is None or call["name"] not in structured:
             continue
         text = (

@@ -11,7 +11,7 @@ from langgraph.types import Command
 from selfcorrect.agents.calls import LangChainForm, calls_of
 from selfcorrect.agents.ending import SOURCE, Thread, is_word_of_user
 from selfcorrect.agents.forms import KEYS, NO_WORDS
-from selfcorrect.agents.history import make_valid, pair_units
+from selfcorrect.agents.history import make_valid, pair
 from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.effects.again import Record
@@ -43,7 +43,7 @@ def open_calls(messages: Thread) -> list[ToolCall]:
 
 def find_answers(turn: AIMessage, behind: Thread) -> dict[int, Any]:
     """Return the answers to the calls of one turn, by the place of the call in it."""
-    steps = pair_units(LangChainForm().split([turn, *behind]))
+    steps = pair(LangChainForm().split([turn, *behind]))
     return {step.call[1]: behind[step.at - 1] for step in steps if step.call and step.at}
 
 
@@ -74,7 +74,7 @@ async def with_known_answers(
         context: The parts of the loop, its ledger among them.
         scope: What the ledger's memory belongs to; without one nothing is known.
     """
-    steps = pair_units(LangChainForm().split(messages))
+    steps = pair(LangChainForm().split(messages))
     lost = [step.call for step in steps if step.call and step.at is None]
     records: list[Record] = []
     if lost and scope is not None:
@@ -107,13 +107,11 @@ def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
         answer: A `ToolMessage`, a `Command`, or a list of both.
         call_id: The call.
     """
+    if isinstance(answer, Command):
+        answer = answer.update.get("messages") if isinstance(answer.update, Mapping) else None
     if isinstance(answer, ToolMessage):
         return answer if answer.tool_call_id == call_id else None
-    if isinstance(answer, Command):
-        update = answer.update
-        inner = update.get("messages", ()) if isinstance(update, Mapping) else ()
-        return own_message(list(inner), call_id)
-    parts = answer if isinstance(answer, list) else ()
+    parts = answer if isinstance(answer, list | tuple) else ()
     return next((found for each in parts if (found := own_message(each, call_id))), None)
 
 

@@ -15,7 +15,7 @@ from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.ending import may_end, why_over
 from selfcorrect.agents.thread import ACCOUNT, answer_to, last_turn, own_message
 from selfcorrect.agents.tool_run import LISTENER, Handler, ToolRun, spec_of
-from selfcorrect.agents.turn import TURN, UNREAD, Turn, beside_calls
+from selfcorrect.agents.turn import TURN, UNREAD, beside_calls
 from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.graph import AGAIN, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
@@ -222,15 +222,15 @@ def _start(
     """Return the run of a call that has no answer yet."""
     call, messages = request.tool_call, state["messages"]
     turn, behind = last_turn(messages)
-    known: Turn | None = state.get(TURN)
-    if known is None or turn is None or known["message"] != turn.id:
-        # Nothing is known, or of another message.
-        known = Turn(message=None, starts={}, words={})
-    call_id = call["id"] or ""
+    # What is known may be of another message, which has other calls.
+    known: JsonDict = state.get(TURN) or {}
+    if turn is None or known.get("message") != turn.id:
+        known = {}
+    call_id = call["id"]
     shown = {"name": call["name"], "args": call["args"]}
     start: JsonDict = {"call": {**shown, "id": call_id}}
     # Another middleware, or a person, may have edited the call already.
-    written = known["starts"].get(call_id)
+    written = known.get("starts", {}).get(call_id)
     if written and written["shown"] == shown:
         start = written["given"]
     elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
@@ -248,7 +248,7 @@ def _start(
         "message_id": turn.id if turn and turn.id else f"#{len(messages) - len(behind)}",
         "task_id": loops.scope_of(request, state.get(RUN), acts=acts),
     }
-    return ToolRun(request, handler, loop, graph, given, known["words"].get(call_id))
+    return ToolRun(request, handler, loop, graph, given, known.get("words", {}).get(call_id))
 
 
 def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:

@@ -224,14 +224,13 @@ class ToolRun:
             if gravest is error or gravest is None:
                 raise
             raise gravest from error
-        return self._read(answer)
+        return self._read(answer, acts=self.loop.context.tools[tool.name].acts)
 
-    def _read(self, answer: Any) -> JSON:
+    def _read(self, answer: Any, *, acts: bool) -> JSON:
         """Keep what the handler answered; return the tool's own value, as the loop reads it."""
         message = own_message(answer, self.request.tool_call["id"])
-        if message is not None and message is answer and self.made is not None:
+        if message is not None and message is answer:
             # Of a tool that acts, no answer of a handler hides what its code raised.
-            acts = self.loop.context.tools[self.made["name"]].acts
             is_hidden = acts and bool(self.errors) and not self._returned
             if message.status == "error" or is_hidden:
                 raise error_of(message, self.errors)
