@@ -24,7 +24,7 @@ MAX_WORDS = 40
 """Words before the tool's own; a sentence that is begun within them is not left out silently."""
 
 _SENTENCES = load_table("sentences.toml")
-_CLOSING = _SENTENCES["closing"]
+_KINDS, _CLOSING = _SENTENCES["kinds"], _SENTENCES["closing"]
 _DOUBT = "Nobody knows whether the call was done."
 
 
@@ -107,9 +107,9 @@ def _tool_problem(finding: Finding) -> Iterator[str]:
 
 def _kind_of(finding: Finding) -> tuple[str, str]:
     """Return what is wrong with a tool's error, and the key of what can be done."""
-    kinds = _SENTENCES["kinds"]
-    found = kinds.get(finding["code"]) or kinds[finding.get("kind", "internal")]
-    return found[0], found[1]
+    keys = (finding["code"], *finding["types"][:1], finding.get("kind"), "internal")
+    problem, key = next(_KINDS[key] for key in keys if key in _KINDS)
+    return problem, key
 
 
 def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
