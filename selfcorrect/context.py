@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects.again import Record, Request, Verdict, Vouch, doubt_of, may_run
 from selfcorrect.effects.effect import UNDECLARED, acts
@@ -23,6 +23,7 @@ from selfcorrect.model import (
     JsonDict,
     JsonObject,
     Safety,
+    T,
     call_of,
     frozen,
     name_place,
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen, NoCall, Unreadable
     from selfcorrect.reading.text_call import TextCall
 
-P = ParamSpec("P")
-T = TypeVar("T")
 MAX_LIVE_RUNS = 1_000
 MAX_TEXTS = 8
 LOG = logging.getLogger("selfcorrect")
@@ -168,11 +167,11 @@ class RunContext:
         else:
             self.clock.sleep(seconds)
 
-    async def use_ledger(self, method: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+    async def use_ledger(self, method: Callable[..., T], *args: Any) -> T:
         """Call a method of the ledger; one that waits for a disk must not stop an event loop."""
         if not (self.is_async and self.ledger.blocks):
-            return method(*args, **options)
-        task = asyncio.ensure_future(asyncio.to_thread(method, *args, **options))
+            return method(*args)
+        task = asyncio.ensure_future(asyncio.to_thread(method, *args))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:

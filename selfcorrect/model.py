@@ -17,6 +17,7 @@ JSON: TypeAlias = Any
 JsonObject: TypeAlias = Mapping[str, Any]
 JsonDict: TypeAlias = dict[str, Any]
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

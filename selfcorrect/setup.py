@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypedDict, get_args, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -16,8 +16,9 @@ from selfcorrect.handlers import OnError
 from selfcorrect.lazy import load_table
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.model import JsonDict, JsonObject, Safety
-from selfcorrect.nodes.execute import unfit
+from selfcorrect.model import F, JsonDict, JsonObject, Safety
+from selfcorrect.nodes.execute import execute, unfit
+from selfcorrect.nodes.plan import plan
 from selfcorrect.policies.run import (
     DEFAULT_CLASSES,
     Hooks,
@@ -35,7 +36,9 @@ from selfcorrect.tools.spec import collect_tools
 
 
 def load_node(name: str) -> Node:
-    """Return a built-in node; it is imported when a run first reaches it."""
+    """Return a built-in node; those that a healthy call does not reach are imported late."""
+    if name in _EAGER:
+        return _EAGER[name]
 
     async def node(state: CorrectionState, context: RunContext) -> Update:
         found: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
@@ -44,6 +47,7 @@ def load_node(name: str) -> Node:
     return node
 
 
+_EAGER: Mapping[str, Node] = {"plan": plan, "execute": execute}
 SLOTS: Mapping[str, str] = load_table("routing.toml")["slots"]
 """The built-in nodes, by the option that takes their place."""
 
@@ -97,10 +101,7 @@ class Options(TypedDict, total=False):
     reporter: Node | None
 
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def show_options(options: Any) -> Callable[[_F], _F]:
+def show_options(options: Any) -> Callable[[F], F]:
     """Write the keys of a TypedDict into a signature: notebooks complete what they see there."""
     shown = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)

@@ -77,7 +77,8 @@ def _check(node: str, returned: Any, loop: Loop) -> JsonDict:
     if not isinstance(returned, dict):
         raise GraphSetupError(f"node {node!r} must return a dict, not {returned!r:.80}")
     known = {*STATE_KEYS, *loop.own_keys, "note"}
-    refuse_unknown("key", returned, known, f"node {node!r}: ")
+    if not returned.keys() <= known:
+        refuse_unknown("key", returned, known, f"node {node!r}: ")
     return returned
 
 

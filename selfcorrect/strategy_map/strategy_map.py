@@ -197,8 +197,10 @@ class StrategyMap:
         Raises:
             MapError: If there is no such strategy.
         """
+        if (bound := self.strategies.bound.get((rule, name))) is not None:
+            return bound
         try:
-            return self.strategies.get(rule, name, self.rule(rule).options.get(name, {}))
+            return self.strategies.bind(rule, name, self.rule(rule).options.get(name, {}))
         except ValueError as error:
             raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
 
