@@ -1,7 +1,5 @@
 """`on_error`: recovery that lives where the tool lives, asked before the error-strategy map."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
 from itertools import islice
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
+from typing import Any, Literal, TypedDict, TypeVar, dataclass_transform
 
-JSON: TypeAlias = Any
+JSON = Any
 """None, bool, int, float, str, a list of JSON, or a dict from str to JSON."""
-JsonObject: TypeAlias = Mapping[str, Any]
-JsonDict: TypeAlias = dict[str, Any]
+JsonObject = Mapping[str, Any]
+JsonDict = dict[str, Any]
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -363,8 +363,8 @@ class Fix:
     retries: int = 1
 
 
-Repair: TypeAlias = Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | Fix
+Repair = Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | Fix
 """What a strategy answers: a closed union."""
 
-Needs: TypeAlias = Literal["nothing", "model", "person"]
+Needs = Literal["nothing", "model", "person"]
 """What a strategy costs."""

@@ -5,7 +5,7 @@ it, outcome by outcome.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.lazy import load_table
@@ -23,7 +23,7 @@ PASSED = "passed"
 ROUTES: Mapping[str, Mapping[str, str]] = load_table("routing.toml")["routes"]
 """Targets by outcome, by node; every node but the last also has `stopped`."""
 
-Routes: TypeAlias = dict[str, dict[str, str]]
+Routes = dict[str, dict[str, str]]
 
 
 @frozen

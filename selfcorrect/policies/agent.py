@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from itertools import count
-from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, refuse_unknown
 from selfcorrect.model import frozen
@@ -71,7 +71,7 @@ class Extend:
         self.bounds = bounds
 
 
-LimitDecision: TypeAlias = Stop | Extend | Checkpoint
+LimitDecision = Stop | Extend | Checkpoint
 
 
 FEEDBACK = "Your answer was empty. Call a tool, or answer in words."
@@ -315,5 +315,5 @@ class RetryModel:
         return float(min(MOST_WAIT, self.initial_backoff * 2 ** min(attempt - 1, 16)))
 
 
-ModelErrorHandler: TypeAlias = Callable[[Exception], Rethrow | RespondWith | RetryModel]
+ModelErrorHandler = Callable[[Exception], Rethrow | RespondWith | RetryModel]
 """Decides about each failure of a model; it may decide otherwise about the next one."""

@@ -1,7 +1,7 @@
 """What stands in a map's TOML file, as pydantic models; an unknown key is an error."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -19,7 +19,7 @@ from selfcorrect.limits import Limits
 from selfcorrect.model import Category, ErrorKind, JsonObject, Safety, T, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern
 
-Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
+Priority = Literal["critical", "high", "medium", "low"]
 PRIORITIES: tuple[Priority, ...] = get_args(Priority)
 
 
@@ -51,11 +51,11 @@ def _usable(pattern: str, info: ValidationInfo) -> str:
     return pattern
 
 
-Many: TypeAlias = Annotated[tuple[T, ...], BeforeValidator(_as_list)]
+Many = Annotated[tuple[T, ...], BeforeValidator(_as_list)]
 """A list; one thing alone is a list of it."""
-Rung: TypeAlias = Annotated[str | Callable[..., Any], BeforeValidator(_as_rung)]
-Pattern: TypeAlias = Annotated[str, AfterValidator(_usable)]
-Cause: TypeAlias = Annotated[str, AfterValidator(_as_cause)]
+Rung = Annotated[str | Callable[..., Any], BeforeValidator(_as_rung)]
+Pattern = Annotated[str, AfterValidator(_usable)]
+Cause = Annotated[str, AfterValidator(_as_cause)]
 
 
 class _Table(BaseModel):

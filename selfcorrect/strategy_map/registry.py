@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
@@ -18,7 +18,7 @@ from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, F, JsonObject, Needs, frozen
 from selfcorrect.strategy_map.load import reason_of
 
-Factory: TypeAlias = Callable[..., Any]
+Factory = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
 
 _IN_PASS = load_table("values/primitives.toml")
