@@ -179,11 +179,6 @@ class RunContext:
             await asyncio.wait({task})
             raise
 
-    def schema_of(self, call: Call) -> JsonObject:
-        """Return the schema of the tool of a call; empty where there is no such tool."""
-        tool = self.tools.get(call.name)
-        return tool.parameters if tool else {}
-
     def offers(self, name: str) -> bool:
         """Say whether a name is a tool's, whatever its case and separators."""
         return name in self.tools or bool(tools_named(name, self.tools))
@@ -291,7 +286,8 @@ class RunContext:
         untrusted = [str(each["text"]) for each in (*state["findings"], *state["attempts"])]
         given = state["given"]
         said = map(_words_of_user, given.get("messages") or ())
-        trusted = [state["original"], self.schema_of(new), given.get("request"), *said]
+        schema = tool.parameters if tool else {}
+        trusted = [state["original"], schema, given.get("request"), *said]
         for each in changes:
             by_rule = self.map.rule(each.rule).allow
             safety = self.safety

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from itertools import count
 from typing import Any, Protocol, Self, runtime_checkable
@@ -39,7 +39,7 @@ class AgentBudget:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            bound: Any = getattr(self, each.name)
+            bound = getattr(self, each.name)
             if bound is not None and not (isinstance(bound, int | float) and bound > 0):
                 raise GraphSetupError(f"`{each.name}` must be a positive number: {bound!r}")
 
@@ -66,8 +66,8 @@ class Extend:
 
     def __init__(self, **bounds: float) -> None:
         refuse_unknown("bound", bounds, BOUNDS)
-        given: dict[str, Any] = {**bounds}
-        AgentBudget(**given)  # refuses what is no bound
+        # It refuses what is no bound.
+        AgentBudget(**bounds)  # type: ignore[arg-type]
         self.bounds = bounds
 
 
@@ -105,16 +105,15 @@ class EmptyAnswerPolicy(Protocol):
 class InARow:
     """Counts what happens in a row."""
 
-    _row: Iterator[int] = field(
-        default_factory=lambda: count(1), init=False, repr=False, compare=False
-    )
-
     def fresh(self) -> Self:
         return replace(self)
 
     def end_row(self) -> None:
         """Take note of something else."""
         self._row = count(1)
+
+    def __post_init__(self) -> None:
+        self.end_row()
 
 
 @dataclass

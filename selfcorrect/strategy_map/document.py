@@ -20,7 +20,7 @@ from selfcorrect.model import Category, ErrorKind, JsonObject, Safety, T, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern
 
 Priority = Literal["critical", "high", "medium", "low"]
-PRIORITIES: tuple[Priority, ...] = get_args(Priority)
+PRIORITIES = get_args(Priority)
 
 
 def _as_list(value: Any) -> Any:

@@ -149,8 +149,7 @@ def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
     try:
         inspect.Signature(taken).bind(**options)
         if is_class:
-            made: Any = factory(**options)
-            return made  # type: ignore[no-any-return]
+            return factory(**options)  # type: ignore[no-any-return]
     except Exception as error:
         raise ValueError(f"refuses its options: {error}") from error
     return partial(factory, **options) if options else factory
@@ -186,7 +185,6 @@ def import_strategy(reference: str, folder: Path) -> Factory:
         raise ValueError(
             f"{place!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    found: Factory | None = names.get(name)
-    if found is not None and callable(found):
-        return found
+    if callable(found := names.get(name)):
+        return found  # type: ignore[no-any-return]
     raise ValueError(f"{place!r} has no function or class {name!r}{near_name(name, names)}")

@@ -1,7 +1,7 @@
 """`StrategyMap`: says what an error means and which repairs are tried for it."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
@@ -14,7 +14,6 @@ from selfcorrect.strategy_map.document import (
     MapPolicy,
     PlacedRule,
     ReadingPolicy,
-    ToolEffect,
 )
 from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
 from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
@@ -114,7 +113,7 @@ class StrategyMap:
         self.policy = MapPolicy(**said.get("policy", {}))
         self.reading = ReadingPolicy(**said.get("reading", {}))
         self.limits = said.get("limits", {})
-        self.effects: Mapping[str, ToolEffect] = nearest(each.document.effects for each in layers)
+        self.effects = nearest(each.document.effects for each in layers)
         self.strategies = strategies
         self._by_key = {each.key: each.rule for each in self.rules}
 
