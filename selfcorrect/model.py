@@ -269,10 +269,12 @@ class Change:
 
 def change_json(change: Change) -> JsonDict:
     """Return a change as JSON; `ABSENT` values and empty fields are left out."""
-    values = {each.name: getattr(change, each.name) for each in fields(change)}
-    values["safety"] = change.safety.value  # a checkpoint holds no classes
-    empty = {name for name in ("moved_from", "strategy", "rule") if values[name] is None}
-    return {key: item for key, item in values.items() if item is not ABSENT and key not in empty}
+    values = {
+        each.name: value
+        for each in fields(change)
+        if (value := getattr(change, each.name)) is not ABSENT and value is not each.default
+    }
+    return values | {"safety": change.safety.value}  # a checkpoint holds no classes
 
 
 def change_of(item: JsonObject) -> Change:

@@ -77,7 +77,7 @@ def build_table(
     """Lay own nodes and routes over the default table, and check the result.
 
     Args:
-        own_nodes: Names of nodes beside the built-in ones.
+        own_nodes: Names of nodes, those in place of built-in ones too.
         routes: Targets by outcome, by node, over the defaults.
         guarded: Nodes that have a guard.
         edges: Edges that have a node of their own.

@@ -202,9 +202,7 @@ def build_loop(
 
 
 def _table(given: JsonObject) -> Table:
-    own = [name for name in given.get("nodes", ()) if name not in SLOTS.values()]
-    routes, guarded, edges = (given.get(name, {}) for name in ("routes", "before", "on_edge"))
-    return build_table(own, routes, guarded, edges)
+    return build_table(*(given.get(name, {}) for name in ("nodes", "routes", "before", "on_edge")))
 
 
 def _nodes(given: JsonObject) -> dict[str, Node]:

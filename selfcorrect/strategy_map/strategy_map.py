@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
@@ -228,6 +228,6 @@ def load_default() -> StrategyMap:
     return _load_shipped(source) if source in shipped_maps() else StrategyMap.load(source)
 
 
-@lru_cache(maxsize=8)
+@cache
 def _load_shipped(name: str) -> StrategyMap:
     return StrategyMap.load(name)
