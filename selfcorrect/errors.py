@@ -171,11 +171,9 @@ class ToolReportedError(Exception):
 
 
 def near_name(name: object, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for the nearest known name, or else all of them."""
-    names = sorted(known)
-    if close := get_close_matches(str(name)[:100], names, 1, 0.6):
-        return f"; did you mean {close[0]!r}?"
-    return f"; available: {', '.join(names)[:500]}" if names else ""
+    """Return `; did you mean 'x'?` for the nearest known name, or an empty string."""
+    close = get_close_matches(str(name)[:100], list(known), 1, 0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
@@ -184,7 +182,9 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
     >>> unknown_name("strategy", "wiat", ["wait", "give-up"])
     "unknown strategy 'wiat'; did you mean 'wait'?"
     """
-    return f"unknown {what} {str(name)[:100]!r}{near_name(name, known)}"
+    names = sorted(known)
+    hint = near_name(name, names) or f"; available: {', '.join(names)[:500]}"
+    return f"unknown {what} {str(name)[:100]!r}{hint}"
 
 
 def refuse_unknown(what: str, names: Iterable[str], known: Iterable[str], place: str = "") -> None:

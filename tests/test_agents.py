@@ -417,7 +417,7 @@ def test_counters_belong_to_one_run_of_a_thread():
 def test_a_blank_turn_is_asked_about_with_a_placeholder_in_its_place(is_async):
     model = ScriptedModel([AIMessage(""), "here"])
     out = play(make(model, [search], on_empty=Blanks()), is_async)
-    assert [each.text for each in model.prompts[-1]][1:] == ["(no answer)", "Say something."]
+    assert [each.text for each in model.prompts[-1]][1:] == ["(empty)", "Say something."]
     assert (out[-1].text, isinstance(out[-2], HumanMessage)) == ("here", True)
 
 

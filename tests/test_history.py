@@ -366,6 +366,17 @@ def test_a_lost_answer_says_that_nobody_knows():
         assert "Nobody knows" in json.dumps(plain(found.value), default=str)
 
 
+def test_an_answer_without_an_id_belongs_to_the_call_of_its_tool():
+    call, *_ = Gemini.write(HEALTHY[1:2])
+    answers = [*GeminiWithoutIds.write([HEALTHY[3], ("say", "well"), HEALTHY[2]])]
+    (_, found, _) = MENDER.history([call, *answers]).value
+    inner = [part["functionResponse"] for part in found["parts"]]
+    assert [(each["id"], each["response"]["result"]) for each in inner] == [
+        ("a", "one"),
+        ("b", "two"),
+    ]
+
+
 @pytest.mark.parametrize("form", [Chat, Responses, Anthropic, Gemini])
 def test_a_message_of_any_form_is_repaired(form):
     calls = ("calls", [("a", "Look", '{"Query": "x"}'), ("b", "look", "{'query': 5}")])

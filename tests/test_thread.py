@@ -10,6 +10,7 @@ from kit import table
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from selfcorrect.agents.calls import with_calls
+from selfcorrect.agents.forms import ThreadCall, Unit
 from selfcorrect.agents.history import pair
 from selfcorrect.agents.thread import answer_to, open_calls, valid_thread
 
@@ -72,9 +73,16 @@ def test_a_valid_thread_keeps_its_messages():
 ids = st.sampled_from(["", "a", "a_2", "b"])
 
 
+def unit_of(at, entry):
+    """Return an answer to an id, or a turn with a call of each id."""
+    if isinstance(entry, str):
+        return Unit(at, entry, answers=entry)
+    return Unit(at, entry, tuple(ThreadCall(each, "look", {}) for each in entry))
+
+
 @given(st.lists(st.one_of(ids, st.lists(ids, min_size=1).map(tuple))))
 def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
-    steps = pair(entries)
+    steps = pair([unit_of(at, each) for at, each in enumerate(entries)])
     used = [step.at for step in steps if step.call and step.at is not None]
     assert len(used) == len({*used})
     asked = [call_id for each in entries if isinstance(each, tuple) for call_id in each]

@@ -4,7 +4,8 @@ import re
 
 import pytest
 from kit import sections
-from pydantic import BaseModel, Field
+from langchain_core.tools import StructuredTool
+from pydantic import BaseModel, Field, field_validator
 
 from selfcorrect import ToolSpec
 from selfcorrect.testing import VirtualTime, play
@@ -15,7 +16,11 @@ ROWS = [
     for row in rows
 ]
 ARGS = {"customer": "ann", "amount": 4, "file": "notes.txt", "note": "{not json"}
-LIBRARIES = ("datetime", "importlib", "ipaddress", "json", "os", "socket", "uuid", "zoneinfo")
+LIBRARIES = (
+    "asyncio, datetime, decimal, fractions, importlib.metadata, ipaddress, json, os, shutil,"
+    " socket, sqlite3, statistics, string, subprocess, tomllib, urllib.request, uuid, zipfile,"
+    " xml.etree.ElementTree, zoneinfo, httpx, jsonschema, openai, requests, sqlalchemy, yaml"
+)
 ENDS = {
     "tool": "Tell the user that the tool is broken.",
     "call": "Call again as the tool's words ask, or ask the user.",
@@ -43,9 +48,8 @@ class Refused(Exception):
 def failure_of(statement, effect):
     """Return the report of a tool whose code is one statement."""
     source = f"def book(customer: str, amount: int, file: str, note: str):\n    {statement}"
-    imports = f"import urllib.request, {', '.join(LIBRARIES)}\n"
     own = {"__name__": "shop", "Order": Order, "Status": Status, "Refused": Refused}
-    exec(imports + source, own)
+    exec(f"import {LIBRARIES}\n{source}", own)
     tool = ToolSpec.from_function(own["book"], effect=effect)
     return play([tool], {"call": {"name": "book", "args": ARGS}}, time=VirtualTime())["failure"]
 
@@ -63,3 +67,39 @@ def test_whose_fault(statement, party, names, says, effect):
     assert ("arguments are not at fault" in text) == (party == "tool")
     assert ("nobody knows" in text.casefold()) == is_lost
     assert len(text.split()) <= 120
+
+
+class Payment(BaseModel):
+    """What an author of a tool for LangChain checks beside the schema."""
+
+    iban: str
+    amount: int
+
+    @field_validator("iban")
+    @classmethod
+    def is_own(cls, value: str) -> str:
+        if not value.startswith("DE"):
+            raise ValueError("an IBAN of this bank begins with DE")
+        return value
+
+    @field_validator("amount")
+    @classmethod
+    def is_even(cls, value: int) -> int:
+        if value % 2:
+            raise ValueError("amounts are even")
+        return value
+
+
+def test_validators_of_arguments_ran_before_the_tool():
+    def pay(iban: str, amount: int) -> str:
+        """Pay."""
+        raise AssertionError
+
+    tool = StructuredTool.from_function(pay, args_schema=Payment, metadata={"effect": "mutating"})
+    call = {"name": "pay", "args": {"iban": "FR1", "amount": 7}}
+    failure = play([tool], {"call": call}, time=VirtualTime())["failure"]
+    assert [each["outcome"] for each in failure["attempts"]] == ["not_done"]
+    text = failure["for_model"]
+    assert text.startswith("The tool refused the call (`iban`, `amount`).")
+    assert "an IBAN of this bank begins with DE; it is 'FR1'" in text
+    assert "amounts are even; it is 7" in text

@@ -70,17 +70,18 @@ class Account:
             BudgetReachedError: If a bound is reached.
         """
         for name, more in (("turns", 1), ("tokens", 1), ("seconds", 0)):
-            self._check_more(name, more)
+            self.check_more(name, more)
         self.spent["turns"] += 1
         self._tell()
 
-    def check_wait(self, seconds: float) -> None:
-        """Let the run wait before the model is asked again.
+    def check_more(self, name: str, more: float) -> None:
+        """Let the run spend more of a bound.
 
         Raises:
-            BudgetReachedError: If a bound is reached.
+            BudgetReachedError: If the bound is reached.
         """
-        self._check_more("seconds", seconds)
+        self._count_seconds()
+        self._check(name, self.spent[name], self.spent[name] + more)
 
     def add_tokens(self, asked: Sequence[BaseMessage], answer: Sequence[BaseMessage]) -> None:
         """Count an answer's tokens; where the model does not say them, they are estimated."""
@@ -112,13 +113,9 @@ class Account:
             before.append(call["name"])
             row = sum(1 for _ in takewhile(lambda name: name == before[-1], reversed(before)))
             self._check("same_tool", row - 1, row, f"{quote(call['name'])}: ")
-        self._check_more("tool_calls", len(calls))
+        self.check_more("tool_calls", len(calls))
         self.spent["tool_calls"] += len(calls)
         self._tell()
-
-    def _check_more(self, name: str, more: float) -> None:
-        self._count_seconds()
-        self._check(name, self.spent[name], self.spent[name] + more)
 
     def _check(self, name: str, used: float, amount: float, of: str = "") -> None:
         """Ask what happens where an amount is beyond its bound; end the run if nothing helps."""
@@ -193,13 +190,14 @@ class AgentRun:
     names: tuple[str, ...] = ()
     objections: set[str] = field(default_factory=set)
 
-    def may_ask(self, objection: Objection) -> bool:
-        """Say whether the model is asked again; for each reason it is once in a run."""
-        is_new = objection.reason not in self.objections
+    def say_once(self, objection: Objection | None) -> str | None:
+        """Return what the model reads of an objection; None where the run has had its reason."""
+        if objection is None or objection.reason in self.objections:
+            return None
         self.objections.add(objection.reason)
-        return is_new
+        return objection.text
 
-    def words_for(self, calls: Sequence[ToolCall]) -> dict[str, str]:
+    def words_for(self, calls: Sequence[ToolCall]) -> dict[str | None, str]:
         """Return the policy's words by call id, for the calls whose names mean no tool.
 
         Several misses of one message count once, and none where another name is found.
@@ -207,18 +205,17 @@ class AgentRun:
         Raises:
             Exception: If the policy says so.
         """
-        if not calls or not (names := self.names):
+        if not self.names:
             return {}
-        misses = [call for call in calls if call["name"] not in names]
-        counting = self.not_found
-        if len(misses) < len(calls):
+        misses = [call for call in calls if call["name"] not in self.names]
+        is_found = len(misses) < len(calls)
+        if is_found:
             self.not_found.on_tool_found()
-            counting = self.not_found.fresh()
-        words: dict[str, str] = {}
-        for call in misses:
-            decision: Any = counting.handle(call["name"], names)
+        words: dict[str | None, str] = {}
+        for at, call in enumerate(misses):
+            counting = self.not_found.fresh() if is_found or at else self.not_found
+            decision: Any = counting.handle(call["name"], self.names)
             if (error := getattr(decision, "error", None)) is not None:
                 raise error
-            words[call["id"] or ""] = decision.message
-            counting = self.not_found.fresh()
+            words[call["id"]] = decision.message
         return words

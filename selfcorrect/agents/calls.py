@@ -8,14 +8,13 @@ from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.agents.forms import (
     ANTHROPIC,
-    BLANK,
     CHAT,
     NAME,
+    NO_WORDS,
     RESPONSES,
     ProviderForm,
     ThreadCall,
     Unit,
-    fit,
     with_words,
     without_half_characters,
 )
@@ -136,7 +135,7 @@ class LangChainForm:
         held = {part: each for part, each in vars(message).items() if part in _SENT}
         made: Any = without_half_characters(held)
         if isinstance(message, AIMessage) and not calls_of(message):
-            made["content"] = with_words(made["content"], {"type": "text", "text": BLANK})
+            made["content"] = with_words(made["content"], {"type": "text", "text": NO_WORDS})
         return message if made == held else message.model_copy(update=made)
 
     def is_written(self, args: JSON) -> bool:
@@ -168,8 +167,7 @@ class LangChainForm:
     def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         if item is None:
             return ToolMessage(text, name=call.name, tool_call_id=call.id, status="error")
-        name = item.name and call.name if fit(item.name or "", NAME) != item.name else item.name
-        update = {"tool_call_id": call.id, "name": name}
+        update = {"tool_call_id": call.id, "name": item.name and call.name}
         same = update == {key: getattr(item, key) for key in update}
         return item if same else item.model_copy(update=update)
 

@@ -111,9 +111,8 @@ def object_to_repeats(messages: Thread) -> Objection | None:
 
 def _terminal_detail(messages: Thread, *, is_running: bool) -> str | None:
     """Return the detail of an answer to the last turn that ends the agent, or None."""
-    for each in reversed(messages):
-        if isinstance(each, AIMessage) or (isinstance(each, HumanMessage) and not is_running):
-            return None
+    ends = AIMessage if is_running else (AIMessage, HumanMessage)
+    for each in takewhile(lambda each: not isinstance(each, ends), reversed(messages)):
         report = each.artifact if isinstance(each, ToolMessage) and each.status == "error" else None
         if isinstance(report, Mapping) and report.get("reason") in _ENDS:
             return str(report["detail"])

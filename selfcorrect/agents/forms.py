@@ -5,9 +5,8 @@ Loads no LangChain; its messages have a form of their own in `langchain_form`.
 
 import json
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 from selfcorrect.effects.equal import digest
@@ -111,8 +110,9 @@ class ProviderForm:
         """Return a message without halves of characters and blank texts, or the same object."""
         made: Any = without_half_characters(message)
         key = "content" if self.is_text else self.parts
-        if made.get("role") in _SPEAKERS and key in made and not any(map(made.get, _SAYS)):
-            block = {"text": BLANK} | ({} if key == "parts" else {"type": "text"})
+        is_said = made.get("role") in KEYS["speakers"] and key in made
+        if is_said and not any(map(made.get, KEYS["says"])):
+            block = {"text": NO_WORDS} | ({} if key == "parts" else {"type": "text"})
             made = {**made, key: with_words(made[key], block)}
         return message if made == message else made
 
@@ -125,18 +125,16 @@ class ProviderForm:
     def split(self, messages: Sequence[JsonObject]) -> list[Unit]:
         """Return the units of a thread."""
         units: list[Unit] = []
-        open_ids: defaultdict[str, list[str]] = defaultdict(list)
         for at, message in self._turns(messages):
             parts = self._parts(message)
             calls = tuple(self.read(each) for each in parts if _inner(each, self.call))
-            if calls:
-                open_ids.clear()
-            for call in calls:
-                open_ids[call.name].append(call.id)
             rest = [each for each in parts if not _inner(each, self.answers)]
             answers = [each for each in (message, *parts) if _inner(each, self.answers)]
             holder = {key: item for key, item in message.items() if key != self.parts}
-            units += (self._answer_unit(at, each, open_ids, holder) for each in answers)
+            for each in answers:
+                inner = _inner(each, self.answers) or {}
+                call_id, tool = _text(inner.get(self.answer_id)), _text(inner.get("name"))
+                units.append(Unit(at, each, (), call_id, holder, tool))
             if not answers:
                 units.append(Unit(at, message, calls))
             elif rest:
@@ -157,11 +155,13 @@ class ProviderForm:
         slots = {"name": call.name, "text": text, "type": f"{call.kind}_output"}
         part = item or _fill(self.lost, slots)
         inner = _inner(part, self.answers) or {}
-        new = {key: each for key, each in inner.items() if key != self.answer_id or call.has_id}
-        new |= {self.answer_id: call.id} if call.has_id else {}
-        # Where an answer need not have an id, its name has to be that of its call.
-        new |= {"name": call.name} if not self.needs_id or inner.get("name") else {}
-        return part if new == inner else _swap(part, inner, new)
+        new = {**inner, self.answer_id: call.id}
+        if not call.has_id:
+            del new[self.answer_id]
+        if inner.get("name") or not self.needs_id:
+            # Where an answer need not have an id, its name has to be that of its call.
+            new["name"] = call.name
+        return _swap(part, inner, new)
 
     def join(self, units: Sequence[Unit]) -> list[JsonObject]:
         """Return the messages of units."""
@@ -179,15 +179,11 @@ class ProviderForm:
                 continue
             if unit.at in places:
                 item = {**item, self.parts: [*made.pop()[self.parts], *item[self.parts]]}
-            made.append(item)
             places = set()
-        if not self.asks_between:
-            return made
-        between = {"role": "assistant", "content": BLANK}
-        roles = [each.get("role") for each in made]
-        late = [at for at, both in enumerate(pairwise(roles), 1) if both == ("tool", "user")]
-        for at in reversed(late):
-            made.insert(at, between)
+            around = (made[-1].get("role"), item.get("role")) if made else ()
+            if self.asks_between and around == ("tool", "user"):
+                made.append({"role": "assistant", "content": NO_WORDS})
+            made.append(item)
         return made
 
     def _turns(self, messages: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
@@ -196,17 +192,6 @@ class ProviderForm:
     def _parts(self, message: JsonObject) -> list[Any]:
         found = message.get(self.parts)
         return found if isinstance(found, list) else []
-
-    def _answer_unit(
-        self, at: int, part: JsonObject, open_ids: dict[str, list[str]], holder: JsonObject
-    ) -> Unit:
-        inner = _inner(part, self.answers) or {}
-        name, call_id = _text(inner.get("name")), _text(inner.get(self.answer_id))
-        if not (self.needs_id or call_id):
-            # An answer without an id belongs to a call without one, or to the first of its tool.
-            own, waiting = f"name:{name}", open_ids[name]
-            call_id = own if own in waiting or not waiting else waiting.pop(0)
-        return Unit(at, part, (), call_id, holder, name)
 
     def read(self, part: JsonObject) -> ThreadCall:
         """Return a call as it is written."""
@@ -217,22 +202,18 @@ class ProviderForm:
         empty: JSON = {} if not self.needs_id else None if text is None else "{}"
         name, call_id = inner.get("name"), (part if self.needs_id else inner).get(self.call_id)
         has_id = self.needs_id or bool(call_id)
-        own = call_id if has_id else f"name:{_text(name)}"
         args = inner.get(self.args, empty) if text is None else empty
         named = kind if "name" not in inner and text is not None else _text(name)
-        return ThreadCall(_text(own), named, args, has_id, text, kind)
+        return ThreadCall(_text(call_id), named, args, has_id, text, kind)
 
     def write(self, part: JsonObject, call: ThreadCall) -> JsonObject:
         """Return a written call with this id, name and arguments; a text that says them stays."""
         inner = _inner(part, self.call) or {}
         new = {**inner, "name": call.name} if "name" in inner else dict(inner)
-        args: JSON = call.args
         written = self.read(part).args
-        is_same = self.is_written(written) and object_of(written) == args
-        if self.is_text:
-            args = written if is_same else json.dumps(args, ensure_ascii=False, default=str)
-        if self.args in inner or not is_same:
-            new[self.args] = args
+        if not self.is_written(written) or repr(object_of(written)) != repr(call.args):
+            args = json.dumps(call.args, ensure_ascii=False, default=str)
+            new[self.args] = args if self.is_text else call.args
         if call.has_id and not self.needs_id:
             new[self.call_id] = call.id
         made = _swap(part, inner, new)
@@ -259,9 +240,7 @@ class ResponsesForm(ProviderForm):
             yield from run[size:]
 
 
-_SPEAKERS = ("user", "assistant", "model")
-_SAYS = ("tool_calls", "function_call", "refusal", "audio")
-BLANK = "(empty)"
+NO_WORDS = "(empty)"
 """Stands for a message without words: most APIs refuse one."""
 
 
@@ -269,7 +248,7 @@ def with_words(content: Any, block: JsonObject) -> Any:
     """Return what a message says without blocks of blank text; something that is not blank."""
     if isinstance(content, list):
         return [each for each in content if not _is_blank(each)] or [block]
-    return content if content and str(content).strip() else BLANK
+    return content if content and str(content).strip() else NO_WORDS
 
 
 def _is_blank(block: Any) -> bool:
@@ -319,9 +298,12 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
+_TABLES = load_table("agents/forms.toml")
+KEYS: Mapping[str, Sequence[str]] = _TABLES["keys"]
+"""Keys and values of providers' messages, whatever their form."""
 FORMS: Mapping[str, ProviderForm] = {
     name: (ResponsesForm if name == "responses" else ProviderForm)(**row)
-    for name, row in load_table("agents/forms.toml").items()
+    for name, row in _TABLES["forms"].items()
 }
 CHAT, RESPONSES, ANTHROPIC = FORMS["chat"], FORMS["responses"], FORMS["anthropic"]
 

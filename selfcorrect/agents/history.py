@@ -5,7 +5,7 @@ decides which answer stands behind which call, and the form puts the units toget
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, pairwise, takewhile
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from selfcorrect.agents.forms import (
     CHAT,
     FORMS,
+    KEYS,
     ProviderForm,
     ThreadCall,
     Unit,
@@ -33,11 +34,6 @@ MALFORMED = "This call was not made: its arguments are not a JSON object."
 """What stands in the place of an answer that is missing."""
 
 
-Entry: TypeAlias = tuple[str, ...] | str | None
-"""What pairing sees of a message: the ids of its calls, empty where one has none; the id of the
-call that it answers; or None, if it neither calls nor answers."""
-
-
 @frozen
 class Step:
     """One message of a valid thread.
@@ -53,38 +49,32 @@ class Step:
     call: tuple[int, int] | None = None
 
 
-Names: TypeAlias = Callable[[int, tuple[int, int]], bool]
-"""Whether the answer at a place names the tool of a call."""
-
-
-def pair(
-    entries: Sequence[Entry], names: Names = lambda *_: False, own_id: str = ".+"
-) -> list[Step]:
+def pair(units: Sequence[Unit], own_id: str = ".+") -> list[Step]:
     """Return the thread in which each call has an id of its own and one answer directly behind it.
 
     An answer belongs to the nearest turn before it that has a call with its id and no answer yet.
     Of several such calls in it, the first one whose tool the answer names is meant, else the first
-    one. Where as many answers without a call stand behind a turn as it has calls without an answer,
-    they are those, in order. Any other answer to no call is left out.
+    one. An answer that has no id, but names its tool, belongs to such a call of this tool. Where as
+    many answers without a call stand behind a turn as it has calls without an answer, they are
+    those, in order. Any other answer to no call is left out.
 
     Args:
-        entries: The thread.
-        names: Whether an answer names the tool of a call.
+        units: The thread.
         own_id: The pattern of the ids that may be sent.
 
-    >>> [step.ids for step in pair([("a",), ("a",), "a"])]
+    >>> turn = Unit(0, "turn", (ThreadCall("a", "look", {}),))
+    >>> [step.ids for step in pair([turn, turn, Unit(2, "answer", answers="a")])]
     [('a',), ('a',), ('a_2',), ('a_2',)]
     """
-    answers, ids = _find_answers(entries, names), _own_ids(entries, own_id)
+    answers, ids = _find_answers(units), _own_ids(units, own_id)
     steps: list[Step] = []
-    for at, entry in enumerate(entries):
-        if isinstance(entry, str):
+    for at, unit in enumerate(units):
+        if unit.answers is not None:
             continue
-        own = ids.get(at, ())
-        steps.append(Step(at, own))
+        steps.append(Step(at, ids[at]))
         steps += (
             Step(answers.get((at, index)), (call_id,), (at, index))
-            for index, call_id in enumerate(own)
+            for index, call_id in enumerate(ids[at])
         )
     return steps
 
@@ -93,54 +83,51 @@ _MOST_COMPARED = 100
 """How many calls with one id an answer is compared with."""
 
 
-def _find_answers(entries: Sequence[Entry], names: Names) -> dict[tuple[int, int], int]:
+def _find_answers(units: Sequence[Unit]) -> dict[tuple[int, int], int]:
     """Return where the answer of each answered call stands, by place and index of the call."""
-    waiting: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    by_id: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    by_name: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     found: dict[tuple[int, int], int] = {}
-    for at, entry in enumerate(entries):
-        if isinstance(entry, tuple):
-            # Of calls that share an id, the last message comes first, and in it the first call.
-            for index in reversed(range(len(entry))):
-                waiting[entry[index]].append((at, index))
-        elif entry is not None and waiting[entry]:
-            found[_take_named(waiting[entry], at, names)] = at
+    for at, unit in enumerate(units):
+        # The last message comes first, and in it the first call.
+        for index, call in reversed([*enumerate(unit.calls)]):
+            by_id[call.id].append((at, index))
+            by_name[call.name].append((at, index))
+        if unit.answers is not None:
+            is_named = unit.tool and not unit.answers
+            waiting = by_name[unit.tool] if is_named else by_id[unit.answers]
+            while waiting and waiting[-1] in found:
+                waiting.pop()
+            near = [each for each in islice(reversed(waiting), _MOST_COMPARED) if each not in found]
+            calls = [each for each in near if each[0] == near[0][0]]
+            named = (each for each in calls if units[each[0]].calls[each[1]].name == unit.tool)
+            if calls:
+                found[next(named, calls[0])] = at
     known = {*found.values()}
-    for at, entry in enumerate(entries):
-        if isinstance(entry, tuple):
-            behind = takewhile(
-                lambda each: isinstance(entries[each], str), range(at + 1, len(entries))
-            )
-            left = [each for each in behind if each not in known]
-            calls = [(at, index) for index in range(len(entry)) if (at, index) not in found]
-            # A gateway has changed their ids, or their names where these stand for ids.
-            found |= zip(calls, left, strict=True) if len(calls) == len(left) else ()
+    for at, unit in enumerate(units):
+        behind = takewhile(lambda each: units[each].answers is not None, range(at + 1, len(units)))
+        calls = [(at, index) for index in range(len(unit.calls)) if (at, index) not in found]
+        left = [each for each in behind if each not in known] if calls else []
+        # A gateway has changed their ids, or their names where these stand for ids.
+        found |= zip(calls, left, strict=True) if len(calls) == len(left) else ()
     return found
 
 
-def _take_named(waiting: list[tuple[int, int]], at: int, names: Names) -> tuple[int, int]:
-    """Take the call that an answer belongs to out of a list; the nearest turn stands last."""
-    near = islice(reversed(waiting), _MOST_COMPARED)
-    turn = takewhile(lambda each: each[0] == waiting[-1][0], near)
-    back = next((back for back, each in enumerate(turn) if names(at, each)), 0)
-    return waiting.pop(-1 - back)
-
-
-def _own_ids(entries: Sequence[Entry], pattern: str) -> dict[int, tuple[str, ...]]:
+def _own_ids(units: Sequence[Unit], pattern: str) -> list[tuple[str, ...]]:
     """Return the ids by place: one that is empty, refused or used before gets another one."""
-    calling = {at: entry for at, entry in enumerate(entries) if isinstance(entry, tuple)}
-    taken = {call_id for ids in calling.values() for call_id in ids}
+    taken = {call.id for unit in units for call in unit.calls}
     used: set[str] = set()
     numbers: defaultdict[str, int] = defaultdict(lambda: 1)
 
-    def own(call_id: str) -> str:
-        made, stem = call_id and fit(call_id, pattern), call_id[:_LONGEST] or "call"
-        while not made or made in used or (made in taken and made != call_id):
+    def own(call: ThreadCall) -> str:
+        made, stem = call.id and fit(call.id, pattern), call.id[:_LONGEST] or "call"
+        while not made or made in used or (made in taken and made != call.id):
             numbers[stem] += 1
             made = fit(f"{stem}_{numbers[stem]}", pattern)
         used.add(made)
         return made
 
-    return {at: tuple(map(own, ids)) for at, ids in calling.items()}
+    return [tuple(map(own, unit.calls)) for unit in units]
 
 
 Form: TypeAlias = "ProviderForm | LangChainForm"
@@ -178,7 +165,7 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     form = form or form_of(messages)
     clean = [form.clean(each) for each in messages]
     units = form.split(clean)
-    steps = pair_units(units, form.own_id)
+    steps = pair(units, form.own_id)
     turns = {
         step.at: tuple(map(partial(_own_call, form), units[step.at or 0].calls, step.ids))
         for step in steps
@@ -201,25 +188,14 @@ def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThre
     return ValidThread(value, calls, tuple(changes))
 
 
-def pair_units(units: Sequence[Unit], own_id: str = ".+") -> list[Step]:
-    """Return the steps of the valid thread of these units; see `pair`."""
-
-    def names(at: int, call: tuple[int, int]) -> bool:
-        return units[at].tool == units[call[0]].calls[call[1]].name
-
-    entries = [tuple(c.id for c in unit.calls) or unit.answers for unit in units]
-    return pair(entries, names, own_id)
-
-
 def read_message(message: JsonObject) -> list[JsonDict] | str:
     """Return the calls of an assistant's message, whatever its form, or its text.
 
     A thought is no text of it, and nobody else's message holds its calls.
     """
-    if message.get("role") in _OTHERS:
+    if message.get("role") in KEYS["others"]:
         return ""
-    items = message.get("output")
-    messages = items if isinstance(items, list) else [message]
+    messages = _items(message)
     units = form_of(messages).split(messages)
     calls = [call for unit in units for call in unit.calls]
     if calls:
@@ -228,12 +204,8 @@ def read_message(message: JsonObject) -> list[JsonDict] | str:
             | ({"id": c.id} if c.has_id else {})
             for c in calls
         ]
-    own = [each for each in messages if not _is_thought(each)]
-    parts = [part for each in own for part in _parts(each) if not _is_thought(part)]
-    return "\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
-
-
-_OTHERS = ("user", "system", "developer", "tool", "function")
+    texts = [part.get("text") for each in messages for part in _parts(each)]
+    return "\n".join(each for each in texts if isinstance(each, str))
 
 
 def _is_thought(part: JsonObject) -> bool:
@@ -242,30 +214,27 @@ def _is_thought(part: JsonObject) -> bool:
 
 def stop_reason_of(message: JsonObject) -> str | None:
     """Return why the provider ended a message, in the words of OpenAI's chat; None if unknown."""
-    output = message.get("output")
-    messages = output if isinstance(output, list) else [message]
-    if any(each.get("refusal") for m in messages for each in (m, *_parts(m))):
+    if any(each.get("refusal") for m in _items(message) for each in (m, *_parts(m))):
         return "refusal"
     details = message.get("incomplete_details") or {}
     said = {**message, "reason": details.get("reason")}
-    reason = next((said[key] for key in _STOPS if isinstance(said.get(key), str)), "").lower()
+    texts = [each for key in KEYS["stop_reasons"] if isinstance(each := said.get(key), str)]
+    reason = texts[0].lower() if texts else ""
     return "length" if is_cut(reason) else reason or None
 
 
-_STOPS = (
-    "finish_reason",
-    "stop_reason",
-    "stopReason",
-    "finishReason",
-    "done_reason",
-    "reason",
-)
+def _items(message: JsonObject) -> list[JsonObject]:
+    """Return what a message of OpenAI's responses holds; any other one is its own item."""
+    items = message.get("output")
+    return items if isinstance(items, list) else [message]
 
 
 def _parts(message: JsonObject) -> list[JsonDict]:
+    """Return the parts of a message that are no thoughts."""
     content = message.get("content") or message.get("parts") or ""
     parts = [{"text": content}] if isinstance(content, str) else content
-    return [each for each in parts if isinstance(each, dict)] if isinstance(parts, list) else []
+    found = parts if isinstance(parts, list) and not _is_thought(message) else []
+    return [each for each in found if isinstance(each, dict) and not _is_thought(each)]
 
 
 def form_of(messages: Sequence[Any]) -> Form:

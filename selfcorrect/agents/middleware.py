@@ -31,12 +31,10 @@ from selfcorrect.policies.agent import (
     LimitDecision,
     ToolNotFoundPolicy,
 )
-from selfcorrect.policies.run import Hooks
-from selfcorrect.setup import Options, check_options, show_options
+from selfcorrect.setup import Options, show_options
 
 _UNBOUNDED = 1 << 30
 """Without a policy the model is told of a wrong name as often as it writes one."""
-_OWN = ("tool_not_found", "on_empty", "budget", "on_limit")
 
 
 class AgentOptions(Options, HostOptions, total=False):
@@ -106,12 +104,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     @show_options(AgentOptions)
     def __init__(self, **options: Unpack[AgentOptions]) -> None:
         super().__init__()
-        # The name of a model becomes one first, and is checked then.
-        model = options.pop("model", None)
-        given = check_options(options, AgentOptions)
-        self._own = {name: given.pop(name, None) for name in _OWN}
-        self._hooks: Hooks | None = given.get("hooks")
-        self._loops = HostedLoops({**given, "model": model}, shows=True)
+        self._loops = HostedLoops(options, AgentOptions, shows=True)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Ask
@@ -137,15 +130,17 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     def _run_of(self, request: ModelRequest[Any]) -> AgentRun:
         if (run := request.state.get(RUN)) is not None:
             return cast("AgentRun", run)
-        own = self._own
-        not_found = (own["tool_not_found"] or AutoCorrect(max_retries=_UNBOUNDED)).fresh()
-        run = AgentRun(not_found, own["on_empty"] and own["on_empty"].fresh())
+        options = self._loops.options
+        not_found = options.get("tool_not_found") or AutoCorrect(max_retries=_UNBOUNDED)
+        empty = options.get("on_empty")
+        run = AgentRun(not_found.fresh(), empty and empty.fresh())
         last = request.state["messages"][-1]
         run.begins = last.id
         # Another middleware may ask for this turn several times.
         request.state[RUN] = run  # type: ignore[literal-required]
-        if own["budget"] is not None:
+        if (budget := options.get("budget")) is not None:
             kept: Any = None if is_word_of_user(last) else request.state.get(SPENT)
-            account: JsonDict = deepcopy({"bounds": asdict(own["budget"]), **(kept or {})})
-            run.account = Account(on_limit=own["on_limit"], hooks=self._hooks, **account)
+            account: JsonDict = deepcopy({"bounds": asdict(budget), **(kept or {})})
+            hooks = options.get("hooks")
+            run.account = Account(on_limit=options.get("on_limit"), hooks=hooks, **account)
         return run

@@ -1,7 +1,7 @@
 """What the model is asked, and what came back: a valid thread out, strictly read calls in."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,7 +10,7 @@ from uuid import UUID
 
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, BaseMessage, InvalidToolCall, ToolCall
+from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.tool import ToolCallChunk
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.tools import BaseTool
@@ -53,6 +53,7 @@ class StreamTap(BaseCallbackHandler):
     """Keeps the pieces of calls that a model streams.
 
     Attributes:
+        pieces: What has come of an answer, by the run of its model.
         starts: How often a model was asked for one request.
     """
 
@@ -62,7 +63,7 @@ class StreamTap(BaseCallbackHandler):
     def __init__(self, on_more: Callable[[], None]) -> None:
         self._on_more = on_more
         self.starts = 0
-        self._pieces: defaultdict[UUID | None, list[ToolCallChunk]] = defaultdict(list)
+        self.pieces: defaultdict[UUID | None, list[ToolCallChunk]] = defaultdict(list)
         self._runs: dict[str | None, UUID] = {}
 
     def on_chat_model_start(self, *_: Any, **__: Any) -> None:
@@ -82,7 +83,7 @@ class StreamTap(BaseCallbackHandler):
     ) -> None:
         """Keep the pieces of one chunk."""
         message = getattr(chunk, "message", None)
-        self._pieces[run_id] += getattr(message, "tool_call_chunks", ())
+        self.pieces[run_id] += getattr(message, "tool_call_chunks", ())
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
         """Remember the run of a message; the pieces of a model that joins them have no id."""
@@ -90,14 +91,9 @@ class StreamTap(BaseCallbackHandler):
             if isinstance(each, ChatGeneration):
                 self._runs[each.message.id] = run_id
 
-    @property
-    def has_begun(self) -> bool:
-        """Whether a piece of an answer has come."""
-        return bool(self._pieces)
-
     def read(self, message: AIMessage) -> AIMessage:
         """Return the message with its calls as they were written; the same where they agree."""
-        return read_pieces(message, self._pieces[self._runs.get(message.id)])
+        return read_pieces(message, self.pieces[self._runs.get(message.id)])
 
 
 _TAP: ContextVar[StreamTap | None] = ContextVar("selfcorrect_tap", default=None)
@@ -106,27 +102,33 @@ register_configure_hook(_TAP, inheritable=False)
 
 
 def read_pieces(message: AIMessage, pieces: Sequence[ToolCallChunk]) -> AIMessage:
-    """Return the message with the calls that the pieces hold; what is not JSON is malformed."""
-    written = join_pieces(pieces)
+    """Return the message with the calls that the pieces hold; what is not JSON is malformed.
+
+    Where nobody saw the pieces, their join may have completed a call that a limit of tokens has
+    cut: it is the last one, and calls before it had ended.
+    """
+    written = [(each.id, each.name, each.args()) for each in join_pieces(pieces)]
+    calls = [*message.tool_calls, *message.invalid_tool_calls]
+    shown = [(each["id"] or "", each.get("name") or "", each["args"]) for each in calls]
     if not written:
-        return _without_cut_call(message)
-    shown = [
-        (each.get("name") or "", each["args"])
-        for each in (*message.tool_calls, *message.invalid_tool_calls)
-    ]
-    if shown == [(each.name, each.args()) for each in written]:
+        written = shown[:]
+        if message.tool_calls and not message.invalid_tool_calls and is_cut(stop_reason(message)):
+            written[-1] = (*shown[-1][:2], "(cut off at the limit of tokens)")
+    if [each[1:] for each in shown] == [each[1:] for each in written]:
         return message
-    calls = [
-        ToolCall(name=each.name, args=args, id=each.id, type="tool_call")
-        for each in written
-        if isinstance(args := each.args(), dict)
-    ]
-    invalid = [
-        _malformed(each.name, args, each.id, "the streamed arguments are not a JSON object")
-        for each in written
-        if isinstance(args := each.args(), str)
-    ]
-    return message.model_copy(update={"tool_calls": calls, "invalid_tool_calls": invalid})
+    update: dict[str, list[Any]] = {"tool_calls": [], "invalid_tool_calls": []}
+    for call_id, name, args in written:
+        if isinstance(args, dict):
+            call = ToolCall(name=name, args=args, id=call_id, type="tool_call")
+            update["tool_calls"].append(call)
+        else:
+            error = "the model wrote no whole JSON object"
+            update["invalid_tool_calls"].append(
+                InvalidToolCall(
+                    name=name, args=args, id=call_id, error=error, type="invalid_tool_call"
+                )
+            )
+    return message.model_copy(update=update)
 
 
 def join_pieces(pieces: Iterable[ToolCallChunk]) -> list[WrittenCall]:
@@ -179,23 +181,6 @@ def _begins(piece: WrittenCall, call: WrittenCall) -> bool:
     return bool(piece.name) and not is_repeated and call.is_whole()
 
 
-def _without_cut_call(message: AIMessage) -> AIMessage:
-    """Return a message whose pieces nobody saw without the call that a limit of tokens has cut.
-
-    The join of the pieces may have completed it. Calls before the last one had ended.
-    """
-    if not message.tool_calls or message.invalid_tool_calls or not is_cut(stop_reason(message)):
-        return message
-    *calls, last = message.tool_calls
-    text = "(cut off at the limit of tokens)"
-    cut = _malformed(last["name"], text, last["id"], "the arguments may have been completed")
-    return message.model_copy(update={"tool_calls": calls, "invalid_tool_calls": [cut]})
-
-
-def _malformed(name: str, text: str, call_id: str | None, why: str) -> InvalidToolCall:
-    return InvalidToolCall(name=name, args=text, id=call_id, error=why, type="invalid_tool_call")
-
-
 Ask: TypeAlias = Callable[[ModelRequest[Any]], Any]
 """Asks the model; in async code it gives an awaitable."""
 
@@ -220,7 +205,7 @@ async def ask_model(
         return answer
 
     async def wait(seconds: float) -> None:
-        account.check_wait(seconds)
+        account.check_more("seconds", seconds)
         await context.sleep(seconds)
 
     response: Any = await ask_until_answered(
@@ -228,40 +213,36 @@ async def ask_model(
         model=request.model,
         decide=context.on_model_error,
         sleep=wait,
-        may_repeat=lambda: not tap.has_begun,
+        may_repeat=lambda: not tap.pieces,
     )
     if not isinstance(response, ModelResponse):
         message = AIMessage(response) if isinstance(response, str) else response
         if not isinstance(message, AIMessage):
             raise GraphSetupError(f"RespondWith: not a message or a text: {response!r:.80}")
         return ModelResponse([message])
-    return _check(request, response, tap)
+    return _as_written(request, response, tap)
 
 
-def _check(
+def _as_written(
     request: ModelRequest[Any], response: ModelResponse[Any], tap: StreamTap
 ) -> ModelResponse[Any]:
-    for message in response.result:
-        if isinstance(message, AIMessage) and (read := tap.read(message)) is not message:
-            # What LangChain has concluded from the calls, it concluded from others.
-            response = ModelResponse(result=[read])
-            break
+    """Return the response with its turn as it was streamed; say of it if no call was allowed."""
+    turn = next((each for each in response.result if isinstance(each, AIMessage)), None)
+    if turn is None:
+        return response
+    read = tap.read(turn)
+    if read is not turn:
+        # What LangChain has concluded from the calls, it concluded from others.
+        response = ModelResponse(result=[read])
     if is_forbidden({TOOL_CHOICE: request.tool_choice}):
-        marked = [_with_choice(each, request.tool_choice) for each in response.result]
-        response = replace(response, result=marked)
+        # In the message it outlasts an interrupt.
+        said = {**read.response_metadata, TOOL_CHOICE: request.tool_choice}
+        marked = read.model_copy(update={"response_metadata": said})
+        result = [marked if each is read else each for each in response.result]
+        response = replace(response, result=result)
     return response
 
 
-def _with_choice(message: BaseMessage, choice: Any) -> BaseMessage:
-    """Say of a turn that no call was allowed in it; there it outlasts an interrupt."""
-    if not isinstance(message, AIMessage):
-        return message
-    said = {**message.response_metadata, TOOL_CHOICE: choice}
-    return message.model_copy(update={"response_metadata": said})
-
-
-_DEPTH = 4
-_MOST = 50
 _WRITTEN = "failed_generation"
 """The field in which providers say what the model wrote."""
 
@@ -273,19 +254,11 @@ def response_in(error: Exception, request: ModelRequest[Any]) -> ModelResponse[A
     that says what the model wrote: other fields repeat the request, and so whatever stands in it.
     """
     names = {each.name for each in request.tools if isinstance(each, BaseTool)}
-    for text in _texts(getattr(error, "body", None), _DEPTH):
-        chosen = read_text(text, names.__contains__)
-        if isinstance(chosen, Chosen) and not chosen.around:
-            if names.issuperset(call.name for call in chosen.calls):
-                return ModelResponse(result=[AIMessage(text)])
-            break
+    body = getattr(error, "body", None)
+    fault = body.get("error", body) if isinstance(body, Mapping) else None
+    text = fault.get(_WRITTEN) if isinstance(fault, Mapping) else None
+    chosen = read_text(text, names.__contains__) if isinstance(text, str) else None
+    made = chosen.calls if isinstance(chosen, Chosen) and not chosen.around else ()
+    if made and names.issuperset(call.name for call in made):
+        return ModelResponse(result=[AIMessage(text)])
     raise error
-
-
-def _texts(value: Any, depth: int) -> Iterator[str]:
-    if isinstance(value, Mapping) and isinstance(written := value.get(_WRITTEN), str):
-        yield written
-    if depth and isinstance(value, Mapping | list):
-        items = list(value.values()) if isinstance(value, Mapping) else value
-        for each in items[:_MOST]:
-            yield from _texts(each, depth - 1)

@@ -23,10 +23,10 @@ from selfcorrect.agents.ending import (
     over_budget,
     why_over,
 )
+from selfcorrect.agents.forms import NO_WORDS
 from selfcorrect.agents.model_call import Ask, ask_model
 from selfcorrect.agents.thread import (
     NO_ANSWER,
-    PLACEHOLDER,
     feedback_message,
     is_blank,
     valid_thread,
@@ -39,9 +39,7 @@ from selfcorrect.agents.turn import (
     Start,
     Starts,
     Turn,
-    bare_arguments_of,
     beside_calls,
-    may_hold_call,
     read_text_calls,
     stop_reason,
     with_made_calls,
@@ -108,23 +106,26 @@ async def _take_turn(
     run.structured = tuple(each.name for each in getattr(structured, "schema_specs", ()))
     run.names = (*(each.name for each in offered), *run.structured)
     asked = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
-    if (objection := object_to_repeats(messages)) and run.may_ask(objection):
-        asked = asked.override(messages=[*asked.messages, feedback_message(objection.text)])
-    may_object, left = True, MOST_ASKS
-    while True:
-        left -= 1
+    if (feedback := run.say_once(object_to_repeats(messages))) is not None:
+        asked = asked.override(messages=[*asked.messages, feedback_message(feedback)])
+    before = {*run.objections}
+    for left in reversed(range(MOST_ASKS)):
         response = await ask_model(asked, ask, loop.context, run.account)
-        if not any(isinstance(each, AIMessage) for each in response.result):
+        written = next((each for each in response.result if isinstance(each, AIMessage)), None)
+        if written is None:
             # Another middleware answers without the model.
             return response, update
-        is_answered = response.structured_response is not None
-        turn, starts, unread = _read(response, messages, run, loop.context)
-        feedback, objection = _answer(turn, unread, run, () if is_answered else run.structured)
-        if objection is not None and may_object and run.may_ask(objection):
-            may_object, feedback = False, objection.text
+        turn, starts = with_readable_calls(written)
+        if response.structured_response is not None:
+            break
+        unread = "" if turn.tool_calls else read_text_calls(turn, messages, run, loop.context)
+        if not isinstance(unread, str):
+            (turn, starts), unread = unread, ""
+        # One turn is asked for beyond those of a policy.
+        feedback = _object(turn, unread, run, may_object=run.objections <= before)
         if feedback is None or not left:
             break
-        shown = _with_text(turn, PLACEHOLDER) if is_blank(turn) else turn
+        shown = _with_text(turn, NO_WORDS) if is_blank(turn) else turn
         asked = asked.override(messages=[*asked.messages, shown, feedback_message(feedback)])
     if is_blank(turn) and run.empty is None:
         turn = _with_text(turn, NO_ANSWER)
@@ -148,39 +149,21 @@ def _show_tools(request: ModelRequest[Any], loop: Loop) -> list[BaseTool | JsonD
     return shown
 
 
-def _read(
-    response: ModelResponse[Any],
-    messages: Thread,
-    run: AgentRun,
-    context: RunContext,
-) -> tuple[AIMessage, Starts, str]:
-    """Return the turn with readable calls, what the loop starts from, and an unread call's tool."""
-    turn = next(each for each in response.result if isinstance(each, AIMessage))
-    readable, starts = with_readable_calls(turn)
-    is_answered = response.structured_response is not None
-    if readable.tool_calls or is_answered:
-        return readable, starts, ""
-    if name := bare_arguments_of(turn, messages, context):
-        return turn, {}, name
-    if not may_hold_call(turn, run.names):
-        return readable, starts, ""
-    found = read_text_calls(turn, context, messages, may_call=not run.structured)
-    return (turn, {}, found) if isinstance(found, str) else (*found, "")
-
-
-def _answer(
-    turn: AIMessage, unread: str, run: AgentRun, structured: Sequence[str]
-) -> tuple[str | None, Objection | None]:
+def _object(turn: AIMessage, unread: str, run: AgentRun, *, may_object: bool) -> str | None:
     """Return what a policy, or what we, have to say against a turn."""
+    objection: Objection | None = None
     if is_blank(turn):
-        return (None, BLANK) if run.empty is None else (run.empty.handle(), None)
-    run.objections.discard(BLANK.reason)
-    if run.empty is not None:
-        run.empty.on_answer()
-    if turn.tool_calls:
-        return None, None
-    reason = stop_reason(turn)
-    return None, may_end([turn], stop_reason=reason, unread=unread, structured=structured)
+        if run.empty is not None:
+            return run.empty.handle()
+        objection = BLANK
+    else:
+        run.objections.discard(BLANK.reason)
+        if run.empty is not None:
+            run.empty.on_answer()
+        if not turn.tool_calls:
+            reason, structured = stop_reason(turn), run.structured
+            objection = may_end([turn], stop_reason=reason, unread=unread, structured=structured)
+    return run.say_once(objection) if may_object else None
 
 
 async def _repair(
@@ -194,12 +177,10 @@ async def _repair(
 
     Executes nothing, and asks nobody.
     """
-    if not turn.tool_calls:
-        return turn, {}
     beside = beside_calls(turn, [*messages, turn])
     calls, found = calls_of(turn), dict(starts)
     for at, call in enumerate(calls):
-        start = starts.get(call["id"] or "")
+        start = starts.get(call["id"])
         if call["name"] in run.structured:
             continue
         if start is None and check_call(Call(call["name"], call["args"]), loop.context) is None:
@@ -207,7 +188,7 @@ async def _repair(
         plain = {"call": {"name": call["name"], "args": call["args"], "id": call["id"]}}
         state = await _walk({**(start["given"] if start else plain), **beside}, loop)
         if state is not None:
-            calls[at], found[call["id"] or ""] = _show(call, state)
+            calls[at], found[call["id"]] = _show(call, state)
     mended, words = with_calls(turn, calls), run.words_for(calls)
     if not found and not words:
         return mended, {}
@@ -231,7 +212,7 @@ def _unread_answers(
     """Return the answers to malformed calls that no tool answers: those of structured output."""
     answers: list[ToolMessage] = []
     for call in turn.tool_calls:
-        start = starts.get(call["id"] or "")
+        start = starts.get(call["id"])
         if start is None or call["name"] not in structured:
             continue
         text = (

@@ -10,14 +10,15 @@ from langgraph.types import Command
 
 from selfcorrect.agents.calls import LangChainForm, calls_of
 from selfcorrect.agents.ending import SOURCE, Thread, is_word_of_user
-from selfcorrect.agents.forms import BLANK
-from selfcorrect.agents.history import make_valid, pair_units
+from selfcorrect.agents.forms import KEYS, NO_WORDS
+from selfcorrect.agents.history import make_valid, pair
 from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import NotDone, ToolReportedError
 from selfcorrect.model import JSON
 from selfcorrect.nodes.execute import unpack
+from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain
@@ -42,7 +43,7 @@ def open_calls(messages: Thread) -> list[ToolCall]:
 
 def find_answers(turn: AIMessage, behind: Thread) -> dict[int, Any]:
     """Return the answers to the calls of one turn, by the place of the call in it."""
-    steps = pair_units(LangChainForm().split([turn, *behind]))
+    steps = pair(LangChainForm().split([turn, *behind]))
     return {step.call[1]: behind[step.at - 1] for step in steps if step.call and step.at}
 
 
@@ -73,7 +74,7 @@ async def with_known_answers(
         context: The parts of the loop, its ledger among them.
         scope: What the ledger's memory belongs to; without one nothing is known.
     """
-    steps = pair_units(LangChainForm().split(messages))
+    steps = pair(LangChainForm().split(messages))
     lost = [step.call for step in steps if step.call and step.at is None]
     records: list[Record] = []
     if lost and scope is not None:
@@ -94,12 +95,9 @@ async def with_known_answers(
     return thread
 
 
-PLACEHOLDER = "(no answer)"
-"""Stands in the thread for a blank turn, which providers reject."""
 NO_ANSWER = "The model gave no answer."
 ACCOUNT = "selfcorrect"
 """Where an answer to a repaired call says what was written, what was changed, and what was made."""
-_SILENT_BLOCKS = ("text", "thinking", "redacted_thinking", "reasoning")
 
 
 def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
@@ -109,13 +107,11 @@ def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
         answer: A `ToolMessage`, a `Command`, or a list of both.
         call_id: The call.
     """
+    if isinstance(answer, Command):
+        answer = answer.update.get("messages") if isinstance(answer.update, Mapping) else None
     if isinstance(answer, ToolMessage):
         return answer if answer.tool_call_id == call_id else None
-    if isinstance(answer, Command):
-        update = answer.update
-        inner = update.get("messages", ()) if isinstance(update, Mapping) else ()
-        return own_message(list(inner), call_id)
-    parts = answer if isinstance(answer, list) else ()
+    parts = answer if isinstance(answer, list | tuple) else ()
     return next((found for each in parts if (found := own_message(each, call_id))), None)
 
 
@@ -140,10 +136,7 @@ def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolRepor
         causes: What the tool's own code raised; without it, nothing shows that the code ran.
     """
     said = value_in(message)
-    try:
-        found = json.loads(said) if isinstance(said, str) and said.startswith("{") else said
-    except (ValueError, RecursionError):
-        found = said
+    found = strict_json(said) if isinstance(said, str) else said
     error = reported_error(found, error_in(found) or message.text)
     error.is_refusal = error.is_refusal or not causes
     error.__cause__ = chain_of(causes)
@@ -184,8 +177,10 @@ def is_blank(message: AIMessage) -> bool:
     """Say whether a turn holds neither text nor a call, nor anything else for the user."""
     said = message.text.strip(" \n\t.…-_")
     # A model repeats what stood for its blank turns.
-    is_said = said and message.text.strip() not in (PLACEHOLDER, BLANK)
+    is_said = said and message.text.strip() != NO_WORDS
     if message.tool_calls or message.invalid_tool_calls or is_said:
         return False
     blocks = message.content if isinstance(message.content, list) else []
-    return all(isinstance(each, str) or each.get("type") in _SILENT_BLOCKS for each in blocks)
+    return all(
+        isinstance(each, str) or each.get("type") in KEYS["silent_blocks"] for each in blocks
+    )

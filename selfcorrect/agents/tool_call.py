@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any, TypeAlias, TypedDict, cast
 from uuid import uuid4
 
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
@@ -14,13 +15,12 @@ from selfcorrect.agents.agent_run import RUN, AgentRun
 from selfcorrect.agents.ending import may_end, why_over
 from selfcorrect.agents.thread import ACCOUNT, answer_to, last_turn, own_message
 from selfcorrect.agents.tool_run import LISTENER, Handler, ToolRun, spec_of
-from selfcorrect.agents.turn import TURN, UNREAD, Turn, beside_calls
+from selfcorrect.agents.turn import TURN, UNREAD, beside_calls
 from selfcorrect.context import LOG, RunContext, has_readers
-from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import AGAIN, compile_loop
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
 from selfcorrect.nodes.plan import check_call
-from selfcorrect.setup import Loop, build_loop
+from selfcorrect.setup import Loop, Options, build_loop, check_options
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import quote
@@ -58,37 +58,34 @@ class HostedLoops:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        options: See `Options`, and what the host adds: `HostOptions`. A model may be named as
-            LangChain names it.
+        options: The options of the host. A model may be named as LangChain names it.
+        kinds: What they may be: `Options`, `HostOptions`, and what the host adds.
         shows: Whether calls are shown to others before they run.
     """
 
-    def __init__(self, options: Mapping[str, Any], *, shows: bool) -> None:
-        host = {name: options.get(name) for name in HostOptions.__annotations__}
-        own = {name: item for name, item in options.items() if name not in host}
-        if isinstance(named := own.get("model"), str):
-            own["model"] = import_module("langchain.chat_models").init_chat_model(named)
-        loop = build_loop((), own)
+    def __init__(self, options: Mapping[str, Any], kinds: Any, *, shows: bool) -> None:
+        named = options.get("model")
+        if isinstance(named, str):
+            named = import_module("langchain.chat_models").init_chat_model(named)
+        self.options = check_options({**options, "model": named}, kinds)
+        own = self.options.keys() & Options.__annotations__
+        loop = build_loop((), {name: self.options[name] for name in own})
         self._loop = run_as_shown(loop) if shows else loop
         self.raises = loop.context.raises
-        self._effects = StrategyMap(effects=host["effects"]).effects
-        self._ask_person = host["ask_person"]
-        self.on_trail = host["on_trail"]
-        self._scope = host["scope"]
-        for name, given in (("on_trail", self.on_trail), ("scope", self._scope)):
-            if not (given is None or callable(given) or (name, type(given)) == ("scope", str)):
-                raise GraphSetupError(f"{name}: must be callable, not {given!r:.80}")
+        self._effects = StrategyMap(effects=self.options.get("effects")).effects
         self._has_warned = False
         # What is kept holds its tools, so that no other tool can get one of their ids.
         self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], HostedLoop]] = {}
 
     def lasting_scope(self, runtime: Any, config: JsonObject) -> str | None:
         """Return the scope that outlives the run: the host's own, or the thread; else None."""
-        scope = self._scope(runtime) if callable(self._scope) else self._scope
+        scope = self.options.get("scope")
+        if callable(scope):
+            scope = scope(runtime)
         lasting = scope or config.get("thread_id")
         return str(lasting) if lasting else None
 
-    def scope_of(self, request: ToolCallRequest, run: str | None, *, acts: bool) -> str:
+    def scope_of(self, request: ToolCallRequest, run: AgentRun | None, *, acts: bool) -> str:
         """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run.
 
         Args:
@@ -102,7 +99,7 @@ class HostedLoops:
         if acts and not self._has_warned and has_readers():
             self._has_warned = True
             LOG.warning(_FORGETS, request.tool_call["name"])
-        return run or str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
+        return run.id if run else str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
 
     def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> HostedLoop:
         """Return the loop with these tools, and the same as a graph where it asks persons.
@@ -119,7 +116,7 @@ class HostedLoops:
             context = replace(context, tools=found, answer=_answer, is_async=is_async)
             loop = replace(self._loop, context=context)
             asking = replace(loop, context=replace(context, ask=_ask))
-            hosted = loop, compile_loop(asking) if self._ask_person else None
+            hosted = loop, compile_loop(asking) if self.options.get("ask_person") else None
             kept = self._kept[key] = tools, hosted
         return kept[1]
 
@@ -210,7 +207,7 @@ async def run_call(
     if (answer := answer_to(request.tool_call["id"], state["messages"])) is not None:
         return answer
     run = _start(request, handler, loops, state, is_async=is_async)
-    await run.walk(is_async=is_async)
+    await run.walk()
     return _end(run, loops, state)
 
 
@@ -225,15 +222,15 @@ def _start(
     """Return the run of a call that has no answer yet."""
     call, messages = request.tool_call, state["messages"]
     turn, behind = last_turn(messages)
-    known: Turn | None = state.get(TURN)
-    if known is None or turn is None or known["message"] != turn.id:
-        # Nothing is known, or of another message.
-        known = Turn(message=None, starts={}, words={})
-    call_id = call["id"] or ""
+    # What is known may be of another message, which has other calls.
+    known: JsonDict = state.get(TURN) or {}
+    if turn is None or known.get("message") != turn.id:
+        known = {}
+    call_id = call["id"]
     shown = {"name": call["name"], "args": call["args"]}
     start: JsonDict = {"call": {**shown, "id": call_id}}
     # Another middleware, or a person, may have edited the call already.
-    written = known["starts"].get(call_id)
+    written = known.get("starts", {}).get(call_id)
     if written and written["shown"] == shown:
         start = written["given"]
     elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
@@ -242,25 +239,23 @@ def _start(
     loop, graph = loops.loop_with(tools_of(request), is_async=is_async)
     if _configurable(request).get(AGAIN):
         loop = replace(loop, context=replace(loop.context, again=True))
-    agent_run: AgentRun | None = state.get(RUN)
     tool = loop.context.tools.get(call["name"])
-    scope = loops.scope_of(
-        request, agent_run.id if agent_run else None, acts=tool is not None and tool.acts
-    )
+    acts = tool is not None and tool.acts
     given = {
         **start,
         **beside_calls(turn, messages),
         # Where messages have no ids, the same call in a later message is another one.
         "message_id": turn.id if turn and turn.id else f"#{len(messages) - len(behind)}",
-        "task_id": scope,
+        "task_id": loops.scope_of(request, state.get(RUN), acts=acts),
     }
-    return ToolRun(request, handler, loop, graph, given, known["words"].get(call_id))
+    return ToolRun(request, handler, loop, graph, given, known.get("words", {}).get(call_id))
 
 
 def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
-    if loops.on_trail is not None:
-        loops.on_trail(run.record())
-    answer = _with_account(run.answer(), run)
+    if (on_trail := loops.options.get("on_trail")) is not None:
+        on_trail(run.record())
+    answer = run.answer()
+    _add_account(own_message(answer, run.request.tool_call["id"]), run)
     agent_run: AgentRun | None = state.get(RUN)
     tool = run.request.tool
     if agent_run is None or tool is None or not tool.return_direct:
@@ -268,24 +263,16 @@ def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
     # Where a tool's answer is the agent's, LangChain ends with it even if it is an error.
     thread = [*state["messages"], answer]
     objection = may_end(thread) if why_over(thread, is_running=True) is None else None
-    if objection is None or not agent_run.may_ask(objection):
+    if agent_run.say_once(objection) is None:
         return answer
     return Command(update={"messages": [answer]}, goto="model")
 
 
-def _with_account(answer: Any, run: ToolRun) -> Any:
-    """Return the answer that says what the model wrote, where that is not what was made."""
+def _add_account(message: ToolMessage | None, run: ToolRun) -> None:
+    """Have an answer say what the model wrote, where that is not what was made."""
     call, made = run.request.tool_call, run.made if "result" in run.out else None
-    is_other = made is not None and (made["name"], made["args"]) != (call["name"], call["args"])
-    message = own_message(answer, call["id"])
-    if message is None or not (is_other or run.mended):
-        return answer
     account: JsonDict = {"written": run.written, "changes": run.changes}
-    if is_other and made is not None:
+    if made and (made["name"], made["args"]) != (call["name"], call["args"]):
         account["made"] = {"name": made["name"], "args": made["args"]}
-    extra = {**message.additional_kwargs, ACCOUNT: account}
-    if message is answer:
-        return message.model_copy(update={"additional_kwargs": extra})
-    # The message stands inside of a command.
-    message.additional_kwargs = extra
-    return answer
+    if message is not None and (run.mended or "made" in account):
+        message.additional_kwargs = {**message.additional_kwargs, ACCOUNT: account}

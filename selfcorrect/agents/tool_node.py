@@ -79,7 +79,7 @@ class SelfCorrectingToolNode(ToolNode):
             messages_key=messages_key,
         )
         # Nothing stands between the model's call and this node: what is repaired runs.
-        self._loops = HostedLoops(options, shows=False)
+        self._loops = HostedLoops(options, NodeOptions, shows=False)
         # Unusable tools are found here, not by the first call.
         self._loops.loop_with(list(self.tools_by_name.values()))
 
@@ -93,8 +93,7 @@ class SelfCorrectingToolNode(ToolNode):
         def run_all(_: Any) -> list[Any]:
             return _results_of([run(each, turn) for each in turn.calls])
 
-        found: Any = run_all.invoke({}, config)
-        return self._join(turn, found)
+        return self._join(turn, run_all.invoke({}, config))
 
     async def _afunc(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
         turn = self._read(input, config, runtime)
@@ -108,8 +107,7 @@ class SelfCorrectingToolNode(ToolNode):
             await asyncio.gather(*tasks, return_exceptions=True)
             return _results_of(tasks)
 
-        found: Any = await run_all.ainvoke({}, config)
-        return self._join(turn, found)
+        return self._join(turn, await run_all.ainvoke({}, config))
 
     def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
         calls, kind = self._parse_input(given)
@@ -139,19 +137,16 @@ class SelfCorrectingToolNode(ToolNode):
             open_calls = [each for each in calls if answer_to(each["id"], messages) is None]
         return _NodeTurn(open_calls, kind, state, runtime, known, renewed)
 
-    def _join(self, turn: "_NodeTurn", found: Sequence[Any]) -> Any:
+    def _join(self, turn: "_NodeTurn", found: Any) -> Any:
         """Return what the calls came to, in the form of the input."""
         outputs: list[Any] = [*turn.renewed, *found]
         return self._combine_tool_outputs(outputs, turn.kind)
 
     def _call(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
-        return run_sync(self._walk(call, turn, config, is_async=False))
+        return run_sync(self._acall(call, turn, config, is_async=False))
 
-    async def _acall(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
-        return await self._walk(call, turn, config, is_async=True)
-
-    async def _walk(
-        self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig, *, is_async: bool
+    async def _acall(
+        self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig, *, is_async: bool = True
     ) -> Any:
         """Run one call, with the request that LangGraph hands to those who wrap it."""
         runtime = turn.runtime

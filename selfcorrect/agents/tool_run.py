@@ -134,7 +134,7 @@ class ToolRun:
     _value: JSON = None
     _returned: tuple[Any, ...] = ()
 
-    async def walk(self, *, is_async: bool) -> None:
+    async def walk(self) -> None:
         """Run the loop, in which this call's handler runs the tools.
 
         A failure that is raised, but is the model's to read, becomes the output.
@@ -145,6 +145,7 @@ class ToolRun:
             if self.graph is None or (config.get("configurable") or {}).get(CHECKPOINTER) is None:
                 self.out = await walk_hosted(self.loop, self.given)
             else:
+                is_async = self.loop.context.is_async
                 invoke = self.graph.ainvoke if is_async else self.graph.invoke
                 self.out = await value_of(invoke(self.given, config))
         except CorrectionFailed as error:
@@ -223,14 +224,13 @@ class ToolRun:
             if gravest is error or gravest is None:
                 raise
             raise gravest from error
-        return self._read(answer)
+        return self._read(answer, acts=self.loop.context.tools[tool.name].acts)
 
-    def _read(self, answer: Any) -> JSON:
+    def _read(self, answer: Any, *, acts: bool) -> JSON:
         """Keep what the handler answered; return the tool's own value, as the loop reads it."""
         message = own_message(answer, self.request.tool_call["id"])
-        if message is not None and message is answer and self.made is not None:
+        if message is not None and message is answer:
             # Of a tool that acts, no answer of a handler hides what its code raised.
-            acts = self.loop.context.tools[self.made["name"]].acts
             is_hidden = acts and bool(self.errors) and not self._returned
             if message.status == "error" or is_hidden:
                 raise error_of(message, self.errors)

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 
+from selfcorrect.agents.agent_run import AgentRun
 from selfcorrect.agents.calls import calls_of, each_once, with_calls
 from selfcorrect.agents.ending import Thread, is_word_of_user
 from selfcorrect.agents.history import stop_reason_of
@@ -44,24 +45,14 @@ class Start(TypedDict):
     given: JsonDict
 
 
-Starts: TypeAlias = dict[str, Start]
+Starts: TypeAlias = dict[str | None, Start]
 """What the loop starts from, by call id."""
 Readable: TypeAlias = tuple[AIMessage, Starts]
 """A turn with calls that can be read, and what the loop starts from."""
 
 
-def may_hold_call(turn: AIMessage, names: Iterable[str]) -> bool:
-    """Say whether a text may hold a call; costs little, because each run ends with a text."""
-    text = turn.text
-    if _OPENERS.search(text) is None:
-        return False
-    squeezed = _APART.sub("", _fold(text))
-    # A tag may be that of a call that names no tool.
-    return "<" in text or any(letters(name).casefold() in squeezed for name in names)
-
-
 def read_text_calls(
-    turn: AIMessage, context: RunContext, messages: Thread, *, may_call: bool
+    turn: AIMessage, messages: Thread, run: AgentRun, context: RunContext
 ) -> Readable | str:
     """Return the turn with the calls of its text; else the tool of a call that was not read.
 
@@ -69,48 +60,59 @@ def read_text_calls(
 
     Args:
         turn: A turn without a call.
-        context: The tools and the policy of reading.
         messages: The thread before it: the text may be an account of its calls, or quote it.
-        may_call: Whether a text may count as a call here.
+        run: The run; where an answer must be a call of a tool, no text counts as another call.
+        context: The tools and the policy of reading.
     """
-    reason = stop_reason(turn)
-    choice = turn.response_metadata.get(TOOL_CHOICE)
-    if is_forbidden({"finish_reason": reason, TOOL_CHOICE: choice}):
+    if name := _bare_arguments_of(turn, messages, context):
+        return name
+    beside = beside_calls(turn, messages)
+    if is_forbidden(beside) or not _may_hold_call(turn.text, run.names):
         return ""
     from selfcorrect.reading.attempt import near_tool
     from selfcorrect.reading.choose import Chosen, NoCall, may_read
 
-    chosen = context.read(turn.text, reason)
+    chosen = context.read(turn.text, beside["finish_reason"])
     if isinstance(chosen, NoCall):
         return ""
     if not isinstance(chosen, Chosen):
         is_known = context.offers(chosen.name) or not chosen.name
         return (chosen.name or _NAMELESS) if is_known else ""
-    names = [call.name for call in chosen.calls]
-    if not all(near_tool(name, context.offers) for name in names):
+    made = [call.name for call in chosen.calls]
+    if not all(near_tool(name, context.offers) for name in made):
         return ""
     acts = context.may_act(chosen.calls)
     if acts and _is_account(chosen, messages, context):
         return ""
     if acts and is_quoted(chosen.calls, messages):
-        return names[0]
-    if may_call and may_read(chosen, context.map.reading.text, acts=acts):
+        return made[0]
+    if not run.structured and may_read(chosen, context.map.reading.text, acts=acts):
         return _with_text_calls(turn, chosen)
-    return names[0] if chosen.is_meant else ""
+    return made[0] if chosen.is_meant else ""
 
 
 _NAMELESS = "a tool"
 
 
-def bare_arguments_of(turn: AIMessage, messages: Thread, context: RunContext) -> str:
+def _bare_arguments_of(turn: AIMessage, messages: Thread, context: RunContext) -> str:
     """Return the tool whose last call has failed, where a text is arguments for it; or nothing."""
     last = messages[-1]
-    if not isinstance(last, ToolMessage) or last.status != "error" or "{" not in turn.text:
+    if not isinstance(last, ToolMessage) or last.status != "error":
         return ""
     tool = context.tools.get(last.name or "")
     value = strict_json(turn.text.strip("` \n").removeprefix("json"))
-    is_bare = isinstance(value, dict) and len(value) > 0
-    return tool.name if tool and is_bare and value.keys() <= tool.slot.properties.keys() else ""
+    if not tool or not isinstance(value, dict) or not value:
+        return ""
+    return tool.name if value.keys() <= tool.slot.properties.keys() else ""
+
+
+def _may_hold_call(text: str, names: Iterable[str]) -> bool:
+    """Say whether a text may hold a call; costs little, because each run ends with a text."""
+    if _OPENERS.search(text) is None:
+        return False
+    squeezed = _APART.sub("", _fold(text))
+    # A tag may be that of a call that names no tool.
+    return "<" in text or any(letters(name).casefold() in squeezed for name in names)
 
 
 def stop_reason(turn: AIMessage) -> str | None:
@@ -122,27 +124,24 @@ def stop_reason(turn: AIMessage) -> str | None:
 
 def _is_account(chosen: "Chosen", messages: Thread, context: RunContext) -> bool:
     """Say whether the text tells what was done: it repeats calls, or speaks of their tools."""
-    made, now = _calls_made(messages)
-    tools = {letters(call["name"]) for call in now}
+    made = [*_calls_made(messages)]
     if chosen.around or any(call.positional for call in chosen.calls):
+        tools = {letters(call["name"]) for call, is_now in made if is_now}
         return any(letters(call.name) in tools for call in chosen.calls)
-    keys = {_key(call["name"], call["args"], context) for call in made}
+    keys = {_key(call["name"], call["args"], context) for call, _ in made}
     return all(_key(call.name, call.arguments, context) in keys for call in chosen.calls)
 
 
-def _calls_made(messages: Thread) -> tuple[list[ToolCall], list[ToolCall]]:
-    """Return the calls that have succeeded: of the thread, and since the user's last word."""
-    calls: list[ToolCall] = []
+def _calls_made(messages: Thread) -> Iterator[tuple[ToolCall, bool]]:
+    """Yield the calls that have succeeded, and whether the user has said nothing since."""
     done: set[str] = set()
-    count: int | None = None
+    is_now = True
     for message in reversed(messages):
-        if is_word_of_user(message):
-            count = len(calls) if count is None else count
-        elif isinstance(message, ToolMessage) and message.status != "error":
+        if isinstance(message, ToolMessage) and message.status != "error":
             done.add(message.tool_call_id)
         elif isinstance(message, AIMessage):
-            calls += (call for call in message.tool_calls if call["id"] in done)
-    return calls, calls[:count]
+            yield from ((call, is_now) for call in message.tool_calls if call["id"] in done)
+        is_now &= not is_word_of_user(message)
 
 
 def _key(name: str, args: JSON, context: RunContext) -> str:
@@ -230,7 +229,7 @@ class Turn(TypedDict):
 
     message: str | None
     starts: Starts
-    words: dict[str, str]
+    words: dict[str | None, str]
 
 
 def with_readable_calls(message: AIMessage) -> Readable:

@@ -156,9 +156,10 @@ def openings_of(clues: Clues) -> list[str]:
 
 
 _CLAUSE_END = re.compile(
-    # A bracket and a status begin a clause, unless a colon introduces them.
+    # A bracket with words or a status begins a clause, and a status, unless a colon introduces it.
     r"[;|,.!?] | [-\u2013\u2014/] |(?<![:,])\n"
-    r"|(?<!:) (?=[(\[]|(?:HTTP |(?:status|code)\W{1,2})?[45]\d\d\b)"
+    r"|(?<!:) (?=[(\[](?:[^)\]]*[^\W\d_]{4}|[45]\d\d\b)"
+    r"|(?:HTTP |(?:status|code)\W{1,2})?[45]\d\d\b)"
 )
 _FAILURE = re.compile(r"(?i)\b(?:error|fail(?:ed|ure)|fatal|http)\b")
 
@@ -225,21 +226,12 @@ _END = re.compile("".join(_TABLE["end"]))
 
 
 def _block(lines: list[str]) -> str:
-    """Return the lines of the error: behind a trace, marked as one, or among usage texts."""
+    """Return the lines of the error: behind a trace, or from the one that is marked as one."""
     lines = [line for line in lines if not _NOTICE.search(line)] or lines
-    traced = any(map(_FRAME.match, lines))
-    if not traced and not _USAGE.match(lines[0]):
-        marks = (_MARKED, _FAULTY)
-        found = (at for mark in marks for at, line in enumerate(lines) if mark.search(line))
-        first = next(found, 0)
+    if not any(map(_FRAME.match, lines)):
+        first = next((at for at, line in enumerate(lines) if _MARKED.match(line)), 0)
         return "\n".join(lines[first:])
-    kept = [
-        line
-        for line in lines
-        if " " in line.strip() and not _FRAME.match(line) and not _USAGE.match(line)
-    ]
-    if not traced:
-        return ([line for line in kept if _ERROR.search(line)] or kept[:1] or lines)[-1].strip()
+    kept = [line for line in lines if " " in line.strip() and not _FRAME.match(line)]
     raised = [at for at, line in enumerate(kept) if _CLASS.match(line.lstrip(" |+-"))]
     flush = [line for line in kept if not line[0].isspace()]
     chosen = kept[raised[-1] :] if raised else flush or kept
@@ -249,12 +241,10 @@ def _block(lines: list[str]) -> str:
 _FRAME = re.compile(
     r"^[\s|]*(?:at |File \"|[\^~]+$|Traceback |\.\.\. \d+ more|During handling|The above exc)"
 )
-_USAGE = re.compile(r"(?i)^\s*(?:usage:|try ['\"]|type .{1,60} for help|for help|see )")
 _NOTICE = re.compile(
     r"(?i)^\W*(?:(?:\w+ )?warning|notice|deprecated|note|info|debug)\b|\[?\bNOTICE\b"
     r"|^[\w .-]{1,40} version v?\d|^copyright\b"
+    r"|^\s*(?:usage:|try ['\"]|type .{1,60} for help|for help|see )"
 )
 """Lines that tell of something else than the error."""
-_ERROR = re.compile(r"(?i)\b(?:error|fatal|failed|failure|invalid|cannot|unknown)\b")
-_FAULTY = re.compile(rf"{_ERROR.pattern}|\b(?:not?|unable|must|required|denied|[45]\d\d)\b|n't\b")
 _MARKED = re.compile(r"^(?:[\w./-]{1,60}: )?(?:fatal|[Ee]rror|ERROR|abort|E|ERR) ?(?:\[\w+\])?:")

@@ -134,7 +134,7 @@ def wait_in_words(text: str) -> float | None:
         wait = round(sum(_in_seconds(number, unit or "s") for number, unit in parts), 3)
         return wait if wait <= _LONGEST else None
     abroad = _ABROAD.search(text)
-    return float(abroad[1] or abroad[2]) if abroad else None
+    return float(abroad[1]) if abroad else None
 
 
 _DURATION = re.compile(

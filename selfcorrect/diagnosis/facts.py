@@ -12,6 +12,7 @@ from typing import Any
 
 from selfcorrect.diagnosis.parameters import Places, mask, places_of
 from selfcorrect.effects.failure import (
+    BUGS,
     JSON_RPC,
     TIMEOUT_FIELDS,
     chain,
@@ -202,7 +203,10 @@ def is_bug(error: Exception, home: str, args: JSON, schema: JsonObject) -> bool:
         schema: Their schema.
     """
     trace = origin_of(error)
-    if type(error) not in _BUGS or trace is None or frame_home(trace) == _HOME:
+    kind = type(error)
+    if kind.__name__ not in BUGS or kind.__module__ not in _STANDARD:
+        return False
+    if trace is None or frame_home(trace) == _HOME:
         return False
     code = trace.tb_frame.f_code.co_code
     is_statement = code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
@@ -214,23 +218,7 @@ def is_bug(error: Exception, home: str, args: JSON, schema: JsonObject) -> bool:
 
 
 _HOME = __name__.partition(".")[0]
-_BUGS = (
-    AssertionError,
-    AttributeError,
-    FileNotFoundError,
-    ImportError,
-    IndexError,
-    json.JSONDecodeError,
-    KeyError,
-    ModuleNotFoundError,
-    NameError,
-    StopIteration,
-    TypeError,
-    UnboundLocalError,
-    UnicodeDecodeError,
-    UnicodeEncodeError,
-    ZeroDivisionError,
-)
+_STANDARD = ("builtins", "json.decoder")
 
 
 def _speaks_of(error: Exception, places: Places, *, is_sentence: bool) -> bool:

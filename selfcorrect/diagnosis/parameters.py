@@ -148,7 +148,7 @@ def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
     if names and not places.named(names[0]) and not _runs_program(places):
         return Blame(names, "text")
     if only and score < _NAMED:
-        return Blame((only,), "elimination")
+        return Blame((only,), "text" if scores.get(only, 0.0) > _NOUN else "elimination")
     best_ones = tuple(
         _inside(path, masked.text, places) for path in scores if scores[path] == score
     )[:2]

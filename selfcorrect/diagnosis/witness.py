@@ -139,8 +139,9 @@ def _facts(clues: Clues) -> Iterator[str]:
         yield f"code={code[:60]}"
         yield from (f"code:{word.lower()}" for word in _WORD.findall(code)[:8])
     for name in clues.classes[:3]:
-        yield f"class={name.rpartition('.')[2]}"
-        yield from (f"class:{word.lower()}" for word in _WORD.findall(name.rpartition(".")[2]))
+        own = name.rpartition(".")[2]
+        yield f"class={own}"
+        yield from (f"class:{word.lower()}" for word in _WORD.findall(own))
     for kind, category in clues.hints:
         yield f"hint={kind}"
         yield f"hint={kind}/{category}"
@@ -152,7 +153,7 @@ def _place(clues: Clues) -> Iterator[str]:
     for path in clues.blame.paths[:2]:
         value = places.values.get(path)
         yield f"value={type(value).__name__ if path in places.values else 'absent'}"
-        yield f"empty={value in ('', [], {})}"
+        yield f"empty={not value}"
         yield from (f"name:{word.lower()}" for word in _WORD.findall(path.rpartition(".")[2]))
     if not clues.blame.paths:
         yield "unplaced"
@@ -162,6 +163,8 @@ def _place(clues: Clues) -> Iterator[str]:
 
 # --- the decision ---
 
+HINT = 0.8
+"""How much a hint counts for its kind, and for its category, in log-odds."""
 PAIR = 0.3
 """How much it counts that a kind and a category go together."""
 RETRY = 0.5
@@ -187,25 +190,25 @@ def decide(
     category: str | None = None,
 ) -> Decision:
     """Choose kind and category together; what is sure is given, and stays."""
-    hint = next((said for said, _ in clues.hints), "")
+    hint = next(iter(clues.hints), ("", ""))
     # Words alone say that the same call may succeed only where they are sure of it.
     open_kinds = [
         each
         for each in KINDS
-        if each not in RETRYABLE or each == hint or votes.kinds[each] >= RETRY
+        if each not in RETRYABLE or each == hint[0] or votes.kinds[each] >= RETRY
     ]
     pairs = product([kind] if kind else open_kinds, [category] if category else CATEGORIES)
 
     def score(pair: tuple[str, str]) -> float:
         together = weights.pairs[KINDS.index(pair[0])][CATEGORIES.index(pair[1])]
         odds = _log(votes.kinds[pair[0]]) + _log(votes.categories[pair[1]])
-        return odds + PAIR * together
+        return odds + PAIR * together + HINT * sum(map(str.__eq__, pair, hint))
 
     fitting = (each for each in pairs if category or each[1] == "none" or each[0] not in FAULTLESS)
     best = max(fitting, key=score)
-    if not (kind or category or hint) and votes.kinds[best[0]] < LEAST:
+    if not (kind or category or hint[0]) and votes.kinds[best[0]] < LEAST:
         best = ("internal", "none")
-    marks = signs(votes, *best, is_hinted=any(each == best[0] for each, _ in clues.hints))
+    marks = signs(votes, *best, is_hinted=best[0] == hint[0])
     total = sum(mark * weight for mark, weight in zip(marks, weights.sure, strict=False))
     sure = max(-20.0, min(20.0, total + weights.sure[-1]))
     return Decision(*best, round(1 / (1 + math.exp(-sure)), 3))

@@ -174,30 +174,11 @@ def is_fault(error: BaseException) -> bool:
     return isinstance(error, (*_PROGRAMMING, KeyError, IndexError))
 
 
-_PROGRAMMING = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    EOFError,
-    ImportError,
-    MemoryError,
-    NameError,
-    NotImplementedError,
-    RecursionError,
-    ReferenceError,
-    SyntaxError,
-    SystemError,
-    TypeError,
-    UnicodeError,
+_PROGRAMMING, _FILES = (
+    tuple(getattr(builtins, name) for name in _TABLE[key]) for key in ("programming", "files")
 )
-_FILES = (
-    FileExistsError,
-    FileNotFoundError,
-    IsADirectoryError,
-    NotADirectoryError,
-    PermissionError,
-)
-"""Errors of the operating system that answer; any other may be a connection that broke."""
+"""Builtin classes; any error of the system that is none of `_FILES` may be a lost connection."""
+BUGS: list[str] = _TABLE["bugs"]
 TIMEOUT_FIELDS: list[str] = _TABLE["timeout_fields"]
 CONNECTIONS = tuple(_TABLE["connections"])
 """How the classes end that clients raise where a connection failed."""

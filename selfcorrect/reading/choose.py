@@ -4,14 +4,13 @@ import re
 from functools import cache
 from typing import Literal
 
-from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
 from selfcorrect.pointer import MAX_BYTES
 from selfcorrect.reading.attempt import find_attempt, near_tool
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
-from selfcorrect.reading.markup import with_tags
+from selfcorrect.reading.markup import PATTERNS, with_tags
 from selfcorrect.reading.spans import Span, blocks_in, find_spans, next_turn, words_in
 from selfcorrect.reading.surroundings import is_foreign, shares_line
 from selfcorrect.reading.text_call import IsTool, TextCall
@@ -179,4 +178,4 @@ def _gaps(text: str, spans: list[Span], start: int = 0) -> list[str]:
     return [text[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
-_THOUGHT_END = re.compile("".join(load_table("reading/markup.toml")["thought_end"]))
+_THOUGHT_END = re.compile(PATTERNS["thought_end"])

@@ -2,11 +2,11 @@
 
 A mark is a tag after its namespace and bars are taken off: `<invoke>`, `<minimax:invoke>` and
 `<|DSML|invoke>` are one. A call is an opening that holds a name, then a body, then a closing.
-A body is an object, or elements with one argument each, or nothing.
+A body is an object, or elements with one argument each, or nothing. The grammar is `markup.toml`.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict
@@ -28,14 +28,14 @@ def read_markup(
     Raises:
         CallTextError: If a call is marked and its body cannot be read.
     """
-    for opening, closing in FORMS:
-        found = re.compile(opening).match(text, start)
-        if found is None or (opening in _BARE and not is_tool(found["name"])):
+    for form in _FORMS:
+        found = re.compile(form["opening"] % PATTERNS).match(text, start)
+        if found is None or (form.get("is_bare") and not is_tool(found["name"])):
             continue
         name, groups = found["name"], found.groupdict()
-        own = groups.get("mark") or name
+        own, closing = groups.get("mark") or name, form["closing"] % {**PATTERNS, "name": name}
         try:
-            arguments, end, skipped = _body(text, found.end(), closing or f"</{name}>", own)
+            arguments, end, skipped = _body(text, found.end(), closing, own)
         except JsonTextError as error:
             raise CallTextError(name, error) from None
         return (TextCall(name, arguments, (), skipped, groups.get("id")),), end
@@ -46,7 +46,7 @@ def with_tags(text: str) -> str:
     """Return a text with the tokens of a form as the tags that mean the same; JSON stays."""
     if "<|open|>" not in text or text.lstrip()[:1] in _JSON:
         return text
-    for token, tag in _TABLE["tokens"].items():
+    for token, tag in _TOKENS.items():
         text = re.sub(token, tag, text)
     return text
 
@@ -137,72 +137,21 @@ def _value(text: str, is_text: str | None) -> tuple[JSON, tuple[str, ...], str]:
     return text if lines["both"] is None else lines["both"], (), lines.lastgroup or ""
 
 
-# The pieces of the grammar: a tag with its namespace and bars, and the words that mark calls.
-_MARK = r"(?:[|｜] ?)?(?:\w+(?: ?[|｜] ?|:))?"
-_BAR = r"\s*[|｜]?>"
-_CALL = r"(?i:(?:tool|function)[_▁]?(?:call|use|invocation)|invoke|function|tool|call)"
-_WORD = r"(?i:(?:tool|function)[_▁]?(?:calls?|uses?|code|invocations?)|invoke|functions?|tools?)"
-_OWN = rf"<(?P<mark>{_MARK}(?:{_CALL}))"
-_OPEN = rf"(?:{_OWN}(?:[_▁]begin)?{_BAR}|<start_function_call>)\s*"
-_NAMED = r"(?:=|\s+name\s*=\s*)[\"']?"
-_CLOSE = (
-    rf"</{_MARK}(?:{_CALL}){_BAR}|<(?:{_CALL})[|｜]>|<[|｜]?(?:{_CALL})[_▁]end[|｜]?>"
-    r"|<end_function_call>"
-)
-_CALLED = rf"(?P<name>{NAME})"
-_OBJECT = r"[ \t]*\n?[ \t]*(?=\{)"
-_SORT = r"(?:\s*<\|(?:channel|constrain)\|>\s*\w+|\s+json|\s+code)*"
-_NEVER = r"(?!)"
+def _compose(rows: Mapping[str, str | list[str]]) -> dict[str, str]:
+    """Return the patterns of a table, where each may name those above it."""
+    made = {"NAME": NAME}
+    for name, row in rows.items():
+        made[name] = "".join(row) % made
+    return made
 
 
-# <f>, and f before an object; only the name of a known tool makes it a call.
-_ELEMENT_OF_NAME = rf"<{_CALLED}(?:>|(?=\s+\w+=|\s*/>))"
-_NAMED_OBJECT = rf"{_CALLED}{_OBJECT}"
-_BARE = (_ELEMENT_OF_NAME, _NAMED_OBJECT)
-FORMS = (
-    # <invoke name="f">, <function=f>
-    (rf"{_OWN}{_NAMED}{_CALLED}[\"']?[^<>\n]{{0,80}}>", _CLOSE),
-    # <|tool_call_begin|>functions.f:0
-    (rf"{_OPEN}(?P<id>functions\.{_CALLED}:\d+)", _CLOSE),
-    # <tool_call>f, <|tool_call>call:f, <|tool_call_begin|>function<|tool_sep|>f
-    (rf"{_OPEN}(?:function<[|｜]tool[_▁]sep[|｜]>|call:|functions\.)?{_CALLED}(?![(:])", _CLOSE),
-    # [TOOL_CALLS]f[CALL_ID]1[ARGS]
-    (rf"\[TOOL_CALLS\]\s*{_CALLED}(?:\[CALL_ID\](?P<id>\w+))?(?:\[ARGS\])?{_OBJECT}", _NEVER),
-    # <|channel|>commentary to=functions.f <|constrain|>json<|message|>
-    (
-        rf"<\|(?:start|channel)\|>\w+\s+to=(?:functions\.)?{_CALLED}{_SORT}\s*<\|message\|>",
-        _NEVER,
-    ),
-    # Action: f, and Action Input: on the next line
-    (rf"Action:[ \t]*{_CALLED}[ \t]*\n\s*Action Input:{_OBJECT}", _NEVER),
-    (_ELEMENT_OF_NAME, ""),
-    (_NAMED_OBJECT, _NEVER),
-)
-"""Ways to mark a call: what stands before the body, with the groups `name` and, in some, `id`; and
-what stands behind a body that is no object, where it is not the element of the name."""
 _TABLE = load_table("reading/markup.toml")
-_FENCE = "".join(_TABLE["fence"])
-_PART_OF_TAG = "".join(_TABLE["part_of_tag"])
-TOKEN = rf"<[|｜]/?(?:{_PART_OF_TAG})(?:[_▁](?:{_PART_OF_TAG}))*[|｜]>"
-"""A token of a form of calls; `<|user|>` begins another's turn, and `<|cancel|>` says something."""
-TAG = re.compile(
-    rf"{_FENCE}|</s>|\[/?TOOL_CALLS\]|<(?:start|end)_function_call>"
-    r"|<\|(?:start|im_start|channel)\|>(?:assistant|commentary|final)|<\|constrain\|>json"
-    rf"|</?{_MARK}(?:{_WORD})(?:{_BAR}|[ \t]*(?=\n))|<(?:{_WORD})[|｜]>|(?i:{TOKEN})"
-    rf"|(?<![\w.])(?:print\(\s*|call:\s*)(?={NAME}\(|\Z)|Action:[ \t]*(?=```|[\[{{]|\Z)"
-)
+_FORMS, _TOKENS = _TABLE["forms"], _TABLE["tokens"]
+PATTERNS = _compose(_TABLE["patterns"])
+TAG = re.compile(PATTERNS["tag"])
 """A fence or a tag that may stand beside a call and says nothing."""
-THINKING = re.compile("".join(_TABLE["thinking"]))
+THINKING = re.compile(PATTERNS["thinking"])
 """What a model writes for itself; a part that is not closed reaches to the end."""
-
-_LEAD = re.compile(r"(?:\s|```\w*|<[|｜]tool[_▁]sep[|｜]>|<\|tool_call_argument_begin\|>)*")
-_ELEMENT = re.compile(
-    rf"\s*(?:<(?P<parameter>{_MARK}parameter){_NAMED}(?P<key>[\w.\-]+)[\"']?"
-    r"(?:[^<>]*?\bstring=\"(?P<type>true|false)\")?[^<>]*>|<arg_key>(?P<glm>[^<>]+)</arg_key>\s*(?P<value><arg_value>)?"
-    r"|<(?P<tag>[A-Za-z_][\w.\-]*)>)"
-)
-_ANY_TAG = re.compile(rf"<(?P<close>/?)(?P<name>{_MARK}[\w.\-]++)[^<>]*+>")
-_LINES = re.compile(
-    r"(?s)(\r?\n)(?P<both>.*)\1|(?P<odd>\r?\n(?:.*\n)?)|(?P<start>\r?\n.*)|(?P<end>.*\n)"
-)
+_LEAD, _ELEMENT = re.compile(PATTERNS["lead"]), re.compile(PATTERNS["element"])
+_ANY_TAG, _LINES = re.compile(PATTERNS["any_tag"]), re.compile(PATTERNS["lines"])
 _ADVICE = "send the call as JSON, or the value without the tag"

@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 from itertools import islice
 
-from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, frozen
 from selfcorrect.names import words
 from selfcorrect.reading.json_calls import (
@@ -15,7 +14,7 @@ from selfcorrect.reading.json_calls import (
 )
 from selfcorrect.reading.json_text import Scanner, decode
 from selfcorrect.reading.literals import JsonTextError
-from selfcorrect.reading.markup import TAG, THINKING, read_markup
+from selfcorrect.reading.markup import PATTERNS, TAG, THINKING, read_markup
 from selfcorrect.reading.python_calls import NAME, bare, read_python_calls
 from selfcorrect.reading.text_call import IsTool, TextCall
 
@@ -169,7 +168,7 @@ _BLOCK = re.compile(
     r"(?:(?(mark)</(?P=mark)>|```)|\Z)"
 )
 _START = re.compile(rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)")
-_NEXT_TURN = re.compile("".join(load_table("reading/markup.toml")["next_turn"]))
+_NEXT_TURN = re.compile(PATTERNS["next_turn"])
 _VALUE = re.compile(rf"(?::\s*|(?P<quote>[\"']))({NAME})(?(quote)(?P=quote))")
 _CALLED = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
 _CALLS = frozenset({"call", "calls", "function", "functions", "tool", "tools"})

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
-from selfcorrect.lazy import load_table
-from selfcorrect.reading.markup import TAG
+from selfcorrect.reading.markup import PATTERNS, TAG
 from selfcorrect.reading.spans import words_in
 
 
@@ -71,11 +70,10 @@ def _is_nested(text: str, start: int) -> bool:
 
 _OPENER = re.compile(rf"(?!</|<[|｜]\w*(?:end|eo[tms]))(?:{TAG.pattern})\s*\Z")
 _CLOSER = re.compile(rf"\s*(?:{TAG.pattern})")
-_TABLE = load_table("reading/markup.toml")
-_TURN = re.compile("".join(_TABLE["turn"]))
+_TURN = re.compile(PATTERNS["turn"])
 _ELEMENT = re.compile(
     r"<!--|(?P<end>-->)|<(?P<close>/)?(?P<name>[A-Za-z_][\w.\-]{0,60})(?:\s[^<>]{0,200})?>"
 )
 _OURS = frozenset({"action", "answer", "assistant", "final", "response"})
 """Elements in which a model writes what it does."""
-_HEADER = re.compile("".join(_TABLE["header"]))
+_HEADER = re.compile(PATTERNS["header"])

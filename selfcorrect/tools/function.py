@@ -91,12 +91,18 @@ def bind_with(validate: Callable[[JsonDict], Any], args: JsonDict) -> Any:
     try:
         made = validate(args)
     except ValidationError as error:
-        raise ArgumentsError(f"the arguments do not fit the function: {error}") from error
+        raise ArgumentsError("; ".join(map(_sentence, error.errors()))) from error
     named = dict(made)
     for name, written in args.items():
         if loss := _loss(written, named.get(name, written)):
             raise ArgumentsError(f"the tool's own type would change `{name}`: {loss}")
     return made
+
+
+def _sentence(fault: Any) -> str:
+    """Say of one argument what a type or an author's validator wants."""
+    place, rule = ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")
+    return f"`{place}` is refused: {rule}; it is {fault['input']!r:.80}"
 
 
 def _loss(written: JSON, made: Any) -> str:

@@ -139,7 +139,12 @@ class ToolSpec:
         found, own, bind = tool.tool_call_schema, None, None
         if not isinstance(found, dict):
             own = found.model_json_schema(schema_generator=OwnSchema)
-            bind = partial(bind_with, found.model_validate)
+            # What a model is sent lacks the author's validators; what is injected is not there yet.
+            whole = (
+                getattr(tool.args_schema, "model_fields", {}).keys() == found.model_fields.keys()
+            )
+            model = tool.args_schema if whole else found
+            bind = partial(bind_with, model.model_validate)
             found = found.model_json_schema()
         schema = {"name": tool.name, "description": tool.description, "parameters": found}
         # With these handlers LangChain returns an error as if it were a result.

@@ -269,8 +269,8 @@ def learn_signs(said: Iterable[Said]) -> tuple[float, ...]:
         if all(each.row.sure):
             continue
         kind, category, _ = each.decide()
-        hinted = kind in {name for name, _ in each.row.clues.hints}
-        marks.append(signs(each.votes, kind, category, is_hinted=hinted))
+        is_hinted = kind in {name for name, _ in each.row.clues.hints[:1]}
+        marks.append(signs(each.votes, kind, category, is_hinted=is_hinted))
         right.append(is_right(each.row, kind, category))
     model = LogisticRegression(C=1.0, max_iter=2000).fit(marks, right)
     return tuple(round(float(each), 4) for each in (*model.coef_[0], model.intercept_[0]))
