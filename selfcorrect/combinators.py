@@ -10,7 +10,7 @@ from concurrent.futures import Future, as_completed
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import uuid4
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -31,10 +31,10 @@ from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.text import bound, quote
 from selfcorrect.tools.run import start_thread
 
-Graph: TypeAlias = Runnable[Any, Any]
-Check: TypeAlias = Callable[[Any], Any]
-NextInput: TypeAlias = Callable[[Any, Any], Any]
-End: TypeAlias = Any
+Graph = Runnable[Any, Any]
+Check = Callable[[Any], Any]
+NextInput = Callable[[Any, Any], Any]
+End = Any
 """How a run ended: its output, or the exception that it raised."""
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects.again import Record, Request, Verdict, Vouch, doubt_of, may_run
 from selfcorrect.effects.effect import UNDECLARED, acts
@@ -23,6 +23,7 @@ from selfcorrect.model import (
     JsonDict,
     JsonObject,
     Safety,
+    T,
     call_of,
     frozen,
     name_place,
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen, NoCall, Unreadable
     from selfcorrect.reading.text_call import TextCall
 
-P = ParamSpec("P")
-T = TypeVar("T")
 MAX_LIVE_RUNS = 1_000
 MAX_TEXTS = 8
 LOG = logging.getLogger("selfcorrect")
@@ -168,22 +167,17 @@ class RunContext:
         else:
             self.clock.sleep(seconds)
 
-    async def use_ledger(self, method: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+    async def use_ledger(self, method: Callable[..., T], *args: Any) -> T:
         """Call a method of the ledger; one that waits for a disk must not stop an event loop."""
         if not (self.is_async and self.ledger.blocks):
-            return method(*args, **options)
-        task = asyncio.ensure_future(asyncio.to_thread(method, *args, **options))
+            return method(*args)
+        task = asyncio.ensure_future(asyncio.to_thread(method, *args))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             # The thread cannot be stopped: what it writes must be known before the run is left.
             await asyncio.wait({task})
             raise
-
-    def schema_of(self, call: Call) -> JsonObject:
-        """Return the schema of the tool of a call; empty where there is no such tool."""
-        tool = self.tools.get(call.name)
-        return tool.parameters if tool else {}
 
     def offers(self, name: str) -> bool:
         """Say whether a name is a tool's, whatever its case and separators."""
@@ -292,7 +286,8 @@ class RunContext:
         untrusted = [str(each["text"]) for each in (*state["findings"], *state["attempts"])]
         given = state["given"]
         said = map(_words_of_user, given.get("messages") or ())
-        trusted = [state["original"], self.schema_of(new), given.get("request"), *said]
+        schema = tool.parameters if tool else {}
+        trusted = [state["original"], schema, given.get("request"), *said]
         for each in changes:
             by_rule = self.map.rule(each.rule).allow
             safety = self.safety

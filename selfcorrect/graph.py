@@ -1,7 +1,5 @@
 """`build_graph`: the loop as a compiled LangGraph graph."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, TypedDict, Unpack, get_type_hints

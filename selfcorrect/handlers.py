@@ -1,18 +1,15 @@
 """`on_error`: recovery that lives where the tool lives, asked before the error-strategy map."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 # The whole family of what a handler meets is found here: what it gets, and how it ends in code.
 from selfcorrect.errors import EscalationError as EscalationError  # noqa: PLC0414
-from selfcorrect.model import JSON, JsonObject, Repair, frozen
+from selfcorrect.model import JSON, F, JsonObject, Repair, frozen
 
 RUNG = "on-error"
 """The name of a handler on a ladder."""
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @frozen

@@ -33,8 +33,8 @@ class Limits(BaseModel):
     seconds: float | None = Field(default=300.0, gt=0)
     wait: float = Field(default=30.0, ge=0)
     equal: PositiveInt = 2
-    per_kind: Mapping[ErrorKind, NonNegativeInt] = Field(default_factory=dict)
-    per_strategy: Mapping[str, NonNegativeInt] = Field(default_factory=dict)
+    per_kind: Mapping[ErrorKind, NonNegativeInt] = {}
+    per_strategy: Mapping[str, NonNegativeInt] = {}
     ceiling: PositiveInt = 10
 
 

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
 from itertools import islice
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
+from typing import Any, Literal, TypedDict, TypeVar, dataclass_transform
 
-JSON: TypeAlias = Any
+JSON = Any
 """None, bool, int, float, str, a list of JSON, or a dict from str to JSON."""
-JsonObject: TypeAlias = Mapping[str, Any]
-JsonDict: TypeAlias = dict[str, Any]
+JsonObject = Mapping[str, Any]
+JsonDict = dict[str, Any]
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -268,10 +269,12 @@ class Change:
 
 def change_json(change: Change) -> JsonDict:
     """Return a change as JSON; `ABSENT` values and empty fields are left out."""
-    values = {each.name: getattr(change, each.name) for each in fields(change)}
-    values["safety"] = change.safety.value  # a checkpoint holds no classes
-    empty = {name for name in ("moved_from", "strategy", "rule") if values[name] is None}
-    return {key: item for key, item in values.items() if item is not ABSENT and key not in empty}
+    values = {
+        each.name: value
+        for each in fields(change)
+        if (value := getattr(change, each.name)) is not ABSENT and value is not each.default
+    }
+    return values | {"safety": change.safety.value}  # a checkpoint holds no classes
 
 
 def change_of(item: JsonObject) -> Change:
@@ -362,8 +365,8 @@ class Fix:
     retries: int = 1
 
 
-Repair: TypeAlias = Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | Fix
+Repair = Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | Fix
 """What a strategy answers: a closed union."""
 
-Needs: TypeAlias = Literal["nothing", "model", "person"]
+Needs = Literal["nothing", "model", "person"]
 """What a strategy costs."""

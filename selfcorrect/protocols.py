@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from selfcorrect.effects.again import Record, Verdict
 from selfcorrect.effects.effect import acts
@@ -77,7 +77,7 @@ class RepairContext:
         return tool.slot if tool else Slot.of(self.schema)
 
 
-Node: TypeAlias = Callable[[Any, Any], Any]
+Node = Callable[[Any, Any], Any]
 """`(state, context) -> update`, sync or async; see `CorrectionState` and `RunContext`."""
 
 

@@ -53,9 +53,9 @@ def question_about(
         "refused": [each["reason"] for each in refused[-20:]],
         "changes": state["changes"][-20:],
         "executions": len(state["attempts"]),
-        "attempts": [{name: each[name] for name in _ATTEMPT} for each in state["attempts"][-10:]],
+        "attempts": [
+            {name: each[name] for name in ("number", "call", "outcome", "text")}
+            for each in state["attempts"][-10:]
+        ],
         "doubts": doubts,
     }
-
-
-_ATTEMPT = ("number", "call", "outcome", "text")

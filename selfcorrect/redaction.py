@@ -7,13 +7,13 @@ whose values are read to the end of their quotes.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from selfcorrect.lazy import load_table
 
 CUT = "[secret]"
 
-Span: TypeAlias = tuple[int, int]
+Span = tuple[int, int]
 
 
 def cut_secrets(text: str, own_forms: Iterable[str] = ()) -> str:

@@ -5,9 +5,9 @@ it, outcome by outcome.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any
 
-from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
 
@@ -23,7 +23,7 @@ PASSED = "passed"
 ROUTES: Mapping[str, Mapping[str, str]] = load_table("routing.toml")["routes"]
 """Targets by outcome, by node; every node but the last also has `stopped`."""
 
-Routes: TypeAlias = dict[str, dict[str, str]]
+Routes = dict[str, dict[str, str]]
 
 
 @frozen
@@ -50,17 +50,17 @@ class Table:
         """The node that every way into the report passes."""
         return self.guards.get(REPORT, REPORT)
 
-    def next_node(self, node: str, outcome: object) -> str:
+    def next_node(self, node: str, outcome: Any) -> str:
         """Return the node that follows an outcome.
 
         Raises:
             GraphSetupError: If the node has no such outcome.
         """
-        target = self.routes[node].get(outcome) if isinstance(outcome, str) else None
-        if target is None:
-            name = unknown_name("outcome", outcome, self.routes[node])
-            raise GraphSetupError(f"node {node!r}: {name}")
-        return target
+        routes: Mapping[Any, str] = self.routes[node]
+        # What a node returns may have no hash.
+        if outcome not in [*routes]:
+            refuse_unknown("outcome", [outcome], [*routes], f"node {node!r}: ")
+        return routes[outcome]
 
     def only_outcome(self, node: str) -> str | None:
         """Return the outcome of a node that has one beside `stopped` and `failed`, or None."""
@@ -77,7 +77,7 @@ def build_table(
     """Lay own nodes and routes over the default table, and check the result.
 
     Args:
-        own_nodes: Names of nodes beside the built-in ones.
+        own_nodes: Names of nodes, those in place of built-in ones too.
         routes: Targets by outcome, by node, over the defaults.
         guarded: Nodes that have a guard.
         edges: Edges that have a node of their own.

@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypedDict, get_args, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -16,7 +16,7 @@ from selfcorrect.handlers import OnError
 from selfcorrect.lazy import load_table
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.model import JsonDict, JsonObject, Safety
+from selfcorrect.model import F, JsonDict, JsonObject, Safety
 from selfcorrect.nodes.execute import execute, unfit
 from selfcorrect.nodes.plan import plan
 from selfcorrect.policies.run import (
@@ -101,10 +101,7 @@ class Options(TypedDict, total=False):
     reporter: Node | None
 
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def show_options(options: Any) -> Callable[[_F], _F]:
+def show_options(options: Any) -> Callable[[F], F]:
     """Write the keys of a TypedDict into a signature: notebooks complete what they see there."""
     shown = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
@@ -205,9 +202,7 @@ def build_loop(
 
 
 def _table(given: JsonObject) -> Table:
-    own = [name for name in given.get("nodes", ()) if name not in SLOTS.values()]
-    routes, guarded, edges = (given.get(name, {}) for name in ("routes", "before", "on_edge"))
-    return build_table(own, routes, guarded, edges)
+    return build_table(*(given.get(name, {}) for name in ("nodes", "routes", "before", "on_edge")))
 
 
 def _nodes(given: JsonObject) -> dict[str, Node]:

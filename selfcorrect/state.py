@@ -1,13 +1,13 @@
 """What a run carries from node to node: plain JSON only, so that any checkpointer can keep it."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, TypeAlias, TypedDict, get_type_hints
+from typing import Annotated, Any, TypedDict, get_type_hints
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal
 from selfcorrect.text import release
 
-Update: TypeAlias = JsonDict
+Update = JsonDict
 """What a node returns: keys of the state, an `outcome`, and a `note` for the trail."""
 FORMAT = 3
 """Version of the layout; a checkpoint of another version is refused."""

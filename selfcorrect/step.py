@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from selfcorrect.context import RunContext, has_readers
-from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.run import PolicySource
 from selfcorrect.routing import END, ENTRY, PASSED, REPORT, ROUTES, STOPPED, Table
@@ -76,10 +76,9 @@ def _check(node: str, returned: Any, loop: Loop) -> JsonDict:
         return {}
     if not isinstance(returned, dict):
         raise GraphSetupError(f"node {node!r} must return a dict, not {returned!r:.80}")
-    for key in returned:
-        if key not in STATE_KEYS and key != "note" and key not in loop.own_keys:
-            known = [*STATE_KEYS, *loop.own_keys]
-            raise GraphSetupError(f"node {node!r}: {unknown_name('key', key, known)}")
+    known = {*STATE_KEYS, *loop.own_keys, "note"}
+    if not returned.keys() <= known:
+        refuse_unknown("key", returned, known, f"node {node!r}: ")
     return returned
 
 

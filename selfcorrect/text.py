@@ -17,7 +17,7 @@ def release(text: str, most: int = 1_000) -> str:
     >>> release("Bearer abcdefgh12345678 is not valid")
     'Bearer [secret] is not valid'
     """
-    near = text if len(text) <= 2 * most else f"{text[: 2 * most]}"
+    near = text[: 2 * most]
     once = clean(redact(near))
     # Where nothing was cut out, nothing was hidden behind it.
     return bound(once if once == near else redact(once), most)

@@ -8,7 +8,7 @@ the same question where there is no call yet: for an error that may pass, and fo
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Literal, TypeAlias
+from typing import Literal
 from uuid import uuid4
 
 from selfcorrect.effects.effect import HARMLESS, acts
@@ -136,7 +136,7 @@ class Refuse:
     key: str = field(default="", compare=False)
 
 
-Verdict: TypeAlias = Run | Replay | Hold | Reworded | InProgress | Refuse
+Verdict = Run | Replay | Hold | Reworded | InProgress | Refuse
 
 
 def may_run(

@@ -1,6 +1,5 @@
 """Asks a model what a text means that no rule can read: whether a call is meant, and which."""
 
-import json
 from collections.abc import Mapping
 
 from selfcorrect.model import Call, Change, Changed, GiveUp, JsonDict, Repair, Safety
@@ -9,7 +8,7 @@ from selfcorrect.models.prompts import Prompts
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.call_object import is_cut
-from selfcorrect.text import bound, quote, release
+from selfcorrect.text import bound, quote
 from selfcorrect.tools.spec import ToolSpec
 
 _MAX_TEXT = 4_000
@@ -30,12 +29,11 @@ async def write_call(
     is_meant = bool(call.name) or context.must_call
     write = prompts.write_meant if is_meant else prompts.write
     schemas = {each.name: each.parameters for each in tools.values()}
-    data = [
-        f"text: {json.dumps(bound(str(call.args), _MAX_TEXT), ensure_ascii=False)}",
-        f"request: {json.dumps(bound(context.request or '', _MAX_TEXT), ensure_ascii=False)}",
-        f"tools: {json.dumps(schemas, ensure_ascii=False, default=repr)}",
+    prompt = [
+        f"text: {quote(bound(str(call.args), _MAX_TEXT), 20_000)}",
+        f"request: {quote(bound(context.request or '', _MAX_TEXT), 20_000)}",
+        f"tools: {quote(schemas, 20_000)}",
     ]
-    prompt = [release(each, 20_000) for each in data]
     shape = prompts.shape_meant if is_meant else prompts.shape
     for _ in range(rounds):
         if not context.may_pay():

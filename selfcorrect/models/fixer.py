@@ -1,6 +1,5 @@
 """Asks the handler of a tool, and its fixer: a function, a Runnable, a graph or a chat model."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -31,7 +30,7 @@ from selfcorrect.models.port import text_of, value_of
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.call_object import strict_json
-from selfcorrect.text import release
+from selfcorrect.text import quote
 from selfcorrect.tools.built_in import call_built_in
 
 
@@ -79,7 +78,7 @@ async def ask_fixer(fixer: Any, request: FixRequest, context: RepairContext) -> 
 
 
 def _data(request: FixRequest) -> str:
-    return release(json.dumps(asdict(request), ensure_ascii=False, default=repr), 40_000)
+    return quote(asdict(request), 40_000)
 
 
 def _value_in(answer: Any) -> Any:

@@ -74,7 +74,7 @@ class ModelPort:
         text = text_of(await self.ask(system, user))[:MAX_ANSWER]
         begin, end = text.find("{"), text.rfind("}")
         try:
-            found: JSON = json.loads(text[begin : end + 1])
+            found = json.loads(text[begin : end + 1])
         except ValueError:
             return None
         return found if isinstance(found, dict) else None

@@ -9,8 +9,8 @@ from selfcorrect.state import CorrectionState, Update, stop_run
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     """Ask the error-strategy map, and the error itself, about every finding."""
     call = call_of(state["current"])
-    tool, schema = context.tools.get(call.name), context.schema_of(call)
-    acts, ask = tool is None or tool.acts, context.map.diagnose_faults
+    tool, ask = context.tools.get(call.name), context.map.diagnose_faults
+    schema, acts = (tool.parameters, tool.acts) if tool else ({}, True)
     findings = [
         fault
         for each in state["findings"]

@@ -92,9 +92,11 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
         if finding is None:
             return update | stop_run("no_call", "The text holds no call.")
     findings = [finding] if finding else []
+    # Perhaps none of the arguments was written yet.
+    is_bare = not call.args and is_cut(state["given"].get("finish_reason"))
     if call.name not in context.tools and call.name:
         findings.append(_unknown_tool(call.name, context.tools))
-    elif not call.args and _may_be_cut(call, state, context):
+    elif is_bare and tool is not None and tool.acts and tool.slot.properties:
         findings.append(own_finding("MalformedCall", "cut", _CUT_OFF, ARGS))
     if not findings:
         return update | {"outcome": "planned"}
@@ -102,13 +104,6 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
 
 
 _CUT_OFF = "the message was cut off at the limit of tokens, and the arguments are empty"
-
-
-def _may_be_cut(call: Call, state: CorrectionState, context: RunContext) -> bool:
-    """Say whether the arguments of a tool that acts may be empty because none was written yet."""
-    tool = context.tools.get(call.name)
-    is_short = tool is not None and tool.acts and bool(tool.slot.properties)
-    return is_short and is_cut(state["given"].get("finish_reason"))
 
 
 def _unknown_tool(name: str, offered: Iterable[str]) -> Finding:

@@ -23,10 +23,9 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
         return stop_run("limit_reached", why)
     if wait > 0:
         await context.sleep(wait)
-    note = {"wait": wait, "attempt": len(state["attempts"]) + 1}
     return {
         "outcome": "retry",
         "wait": None,
         "counts": count(counts, "seconds", wait),
-        "note": note,
+        "note": {"wait": wait, "attempt": len(state["attempts"]) + 1},
     }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from itertools import count
-from typing import Any, Protocol, Self, TypeAlias, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, refuse_unknown
 from selfcorrect.model import frozen
@@ -39,7 +39,7 @@ class AgentBudget:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            bound: Any = getattr(self, each.name)
+            bound = getattr(self, each.name)
             if bound is not None and not (isinstance(bound, int | float) and bound > 0):
                 raise GraphSetupError(f"`{each.name}` must be a positive number: {bound!r}")
 
@@ -66,12 +66,12 @@ class Extend:
 
     def __init__(self, **bounds: float) -> None:
         refuse_unknown("bound", bounds, BOUNDS)
-        given: dict[str, Any] = {**bounds}
-        AgentBudget(**given)  # refuses what is no bound
+        # It refuses what is no bound.
+        AgentBudget(**bounds)  # type: ignore[arg-type]
         self.bounds = bounds
 
 
-LimitDecision: TypeAlias = Stop | Extend | Checkpoint
+LimitDecision = Stop | Extend | Checkpoint
 
 
 FEEDBACK = "Your answer was empty. Call a tool, or answer in words."
@@ -105,16 +105,15 @@ class EmptyAnswerPolicy(Protocol):
 class InARow:
     """Counts what happens in a row."""
 
-    _row: Iterator[int] = field(
-        default_factory=lambda: count(1), init=False, repr=False, compare=False
-    )
-
     def fresh(self) -> Self:
         return replace(self)
 
     def end_row(self) -> None:
         """Take note of something else."""
         self._row = count(1)
+
+    def __post_init__(self) -> None:
+        self.end_row()
 
 
 @dataclass
@@ -315,5 +314,5 @@ class RetryModel:
         return float(min(MOST_WAIT, self.initial_backoff * 2 ** min(attempt - 1, 16)))
 
 
-ModelErrorHandler: TypeAlias = Callable[[Exception], Rethrow | RespondWith | RetryModel]
+ModelErrorHandler = Callable[[Exception], Rethrow | RespondWith | RetryModel]
 """Decides about each failure of a model; it may decide otherwise about the next one."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 from selfcorrect.effects.effect import acts
 from selfcorrect.errors import GraphSetupError
@@ -140,7 +140,7 @@ class PolicySource:
         self._current = policy
 
 
-Listener: TypeAlias = Callable[..., object]
+Listener = Callable[..., object]
 _LOG = logging.getLogger("selfcorrect")
 
 

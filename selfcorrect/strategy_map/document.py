@@ -1,7 +1,7 @@
 """What stands in a map's TOML file, as pydantic models; an unknown key is an error."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -16,11 +16,11 @@ from pydantic import (
 from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import unknown_name
 from selfcorrect.limits import Limits
-from selfcorrect.model import Category, ErrorKind, JsonObject, Safety, frozen
+from selfcorrect.model import Category, ErrorKind, JsonObject, Safety, T, frozen
 from selfcorrect.strategy_map.patterns import compile_pattern
 
-Priority: TypeAlias = Literal["critical", "high", "medium", "low"]
-PRIORITIES: tuple[Priority, ...] = get_args(Priority)
+Priority = Literal["critical", "high", "medium", "low"]
+PRIORITIES = get_args(Priority)
 
 
 def _as_list(value: Any) -> Any:
@@ -51,12 +51,11 @@ def _usable(pattern: str, info: ValidationInfo) -> str:
     return pattern
 
 
-T = TypeVar("T")
-Many: TypeAlias = Annotated[tuple[T, ...], BeforeValidator(_as_list)]
+Many = Annotated[tuple[T, ...], BeforeValidator(_as_list)]
 """A list; one thing alone is a list of it."""
-Rung: TypeAlias = Annotated[str | Callable[..., Any], BeforeValidator(_as_rung)]
-Pattern: TypeAlias = Annotated[str, AfterValidator(_usable)]
-Cause: TypeAlias = Annotated[str, AfterValidator(_as_cause)]
+Rung = Annotated[str | Callable[..., Any], BeforeValidator(_as_rung)]
+Pattern = Annotated[str, AfterValidator(_usable)]
+Cause = Annotated[str, AfterValidator(_as_cause)]
 
 
 class _Table(BaseModel):
@@ -99,7 +98,7 @@ class ErrorRule(_Table):
     category: Category | None = None
     params: Many[str] = ()
     repair: Many[Rung] | None = None
-    options: Mapping[str, JsonObject] = Field(default_factory=dict)
+    options: Mapping[str, JsonObject] = {}
     allow: Many[Safety] = ()
     hint: bool = False
     priority: Priority = "medium"
@@ -185,14 +184,12 @@ class MapDocument(_Table):
     format: Literal[1]
     extends: Many[str] = ()
     disable: Many[str] = ()
-    use: Mapping[str, Rung] = Field(default_factory=dict)
+    use: Mapping[str, Rung] = {}
     policy: MapPolicy = MapPolicy()
-    effects: Mapping[str, Annotated[ToolEffect, BeforeValidator(_as_effect)]] = Field(
-        default_factory=dict
-    )
+    effects: Mapping[str, Annotated[ToolEffect, BeforeValidator(_as_effect)]] = {}
     reading: ReadingPolicy = ReadingPolicy()
     limits: MapLimits = MapLimits()
-    ladders: Mapping[Cause, Many[Rung]] = Field(default_factory=dict)
+    ladders: Mapping[Cause, Many[Rung]] = {}
     rule: tuple[Annotated[ErrorRule, AfterValidator(_with_condition)], ...] = ()
 
 

@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -113,7 +113,7 @@ def _path_of(source: str | Path, folder: Path) -> Path:
     raise ValueError(f"{unknown}; write './{text}.toml' for a file")
 
 
-@lru_cache(maxsize=1)
+@cache
 def shipped_maps() -> dict[str, Path]:
     """Return the maps that the library brings along, by name."""
     folders = (STARTER / "strategies", FOLDER)
@@ -129,7 +129,7 @@ def _read(path: Path, problems: list[str]) -> Layer:
     return Layer(path.stem, path.name, path, _parse(data, path.name, problems))
 
 
-@lru_cache(maxsize=16)
+@cache
 def _read_shipped(path: Path) -> Layer:
     data = tomllib.loads(path.read_text("utf-8"))
     document = MapDocument.model_validate(data, context={"shipped": True})

@@ -28,15 +28,14 @@ class Strategies:
     factories: dict[tuple[str | None, str], Factory] = field(default_factory=dict)
     bound: dict[tuple[str | None, str], BoundStrategy] = field(default_factory=dict)
 
-    def get(self, rule: str | None, name: str, options: JsonObject) -> BoundStrategy:
-        """Return a strategy with its options bound; the second time it is only looked up.
+    def bind(self, rule: str | None, name: str, options: JsonObject) -> BoundStrategy:
+        """Bind the options that a rule gives to a strategy, once.
 
         Raises:
             ValueError: If there is none of that name, or it cannot use the options.
         """
-        if (rule, name) not in self.bound:
-            self.bound[rule, name] = bind(name, self.factory(rule, name), options)
-        return self.bound[rule, name]
+        bound = self.bound[rule, name] = bind(name, self.factory(rule, name), options)
+        return bound
 
     def name_of(self, rule: str | None, rung: str | Factory) -> str:
         """Return the name of what stands on a ladder; keep what is no name, numbered if it must be.
@@ -118,7 +117,7 @@ def _name_rungs(
             names.append(strategies.name_of(key, rung))
     for name, options in rule.options.items():
         with collect(problems, *where, "options", name):
-            strategies.get(key, strategies.name_of(key, name), options)
+            strategies.bind(key, strategies.name_of(key, name), options)
     return rule if rule.repair is None else rule.model_copy(update={"repair": tuple(names)})
 
 

@@ -9,18 +9,17 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from selfcorrect.errors import near_name, unknown_name
 from selfcorrect.lazy import load_table
-from selfcorrect.model import JSON, JsonObject, Needs, frozen
+from selfcorrect.model import JSON, F, JsonObject, Needs, frozen
 from selfcorrect.strategy_map.load import reason_of
 
-Factory: TypeAlias = Callable[..., Any]
+Factory = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
-_F = TypeVar("_F", bound=Factory)
 
 _IN_PASS = load_table("values/primitives.toml")
 """The strategies of the pass over arguments."""
@@ -63,7 +62,7 @@ _INSTALLED = "selfcorrect.strategies"
 """The entry points by which packages offer strategies."""
 
 
-def strategy(name: str, *, needs: Needs = "nothing") -> Callable[[_F], _F]:
+def strategy(name: str, *, needs: Needs = "nothing") -> Callable[[F], F]:
     """Name a function `(call, diagnosis, context, *, options…)` or a class for use in maps.
 
     Nothing is registered: a map names it under `[use]`, or a rule holds it in `repair`.
@@ -73,7 +72,7 @@ def strategy(name: str, *, needs: Needs = "nothing") -> Callable[[_F], _F]:
         needs: What it costs: `nothing`, `model` or `person`.
     """
 
-    def write(factory: _F) -> _F:
+    def write(factory: F) -> F:
         setattr(factory, _MARK, Mark(name, needs))
         return factory
 
@@ -150,8 +149,7 @@ def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
     try:
         inspect.Signature(taken).bind(**options)
         if is_class:
-            made: Any = factory(**options)
-            return made  # type: ignore[no-any-return]
+            return factory(**options)  # type: ignore[no-any-return]
     except Exception as error:
         raise ValueError(f"refuses its options: {error}") from error
     return partial(factory, **options) if options else factory
@@ -187,7 +185,6 @@ def import_strategy(reference: str, folder: Path) -> Factory:
         raise ValueError(
             f"{place!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    found: Factory | None = names.get(name)
-    if found is not None and callable(found):
-        return found
+    if callable(found := names.get(name)):
+        return found  # type: ignore[no-any-return]
     raise ValueError(f"{place!r} has no function or class {name!r}{near_name(name, names)}")

@@ -1,8 +1,8 @@
 """`StrategyMap`: says what an error means and which repairs are tried for it."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
@@ -14,7 +14,6 @@ from selfcorrect.strategy_map.document import (
     MapPolicy,
     PlacedRule,
     ReadingPolicy,
-    ToolEffect,
 )
 from selfcorrect.strategy_map.load import Layer, parse_layers, read_layers, shipped_maps
 from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strategies_of
@@ -114,7 +113,7 @@ class StrategyMap:
         self.policy = MapPolicy(**said.get("policy", {}))
         self.reading = ReadingPolicy(**said.get("reading", {}))
         self.limits = said.get("limits", {})
-        self.effects: Mapping[str, ToolEffect] = nearest(each.document.effects for each in layers)
+        self.effects = nearest(each.document.effects for each in layers)
         self.strategies = strategies
         self._by_key = {each.key: each.rule for each in self.rules}
 
@@ -200,7 +199,7 @@ class StrategyMap:
         if (bound := self.strategies.bound.get((rule, name))) is not None:
             return bound
         try:
-            return self.strategies.get(rule, name, self.rule(rule).options.get(name, {}))
+            return self.strategies.bind(rule, name, self.rule(rule).options.get(name, {}))
         except ValueError as error:
             raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
 
@@ -229,6 +228,6 @@ def load_default() -> StrategyMap:
     return _load_shipped(source) if source in shipped_maps() else StrategyMap.load(source)
 
 
-@lru_cache(maxsize=8)
+@cache
 def _load_shipped(name: str) -> StrategyMap:
     return StrategyMap.load(name)

@@ -14,7 +14,7 @@ from datetime import date, time
 from enum import Enum
 from itertools import islice
 from threading import Thread
-from typing import Any, TypeVar
+from typing import Any
 
 from selfcorrect.errors import (
     Escalation,
@@ -23,11 +23,9 @@ from selfcorrect.errors import (
     NotDone,
     ResultError,
 )
-from selfcorrect.model import JSON, JsonObject
+from selfcorrect.model import JSON, JsonObject, T
 from selfcorrect.text import text_of
 from selfcorrect.tools.spec import ToolSpec
-
-T = TypeVar("T")
 
 
 def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
