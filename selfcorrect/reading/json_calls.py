@@ -1,7 +1,7 @@
 """Says which JSON values are calls: a name beside arguments, or a tool's name as the only key."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from selfcorrect.model import JSON, JsonDict, frozen
 from selfcorrect.reading.json_text import CLOSERS, JsonText, decode, inside
@@ -74,14 +74,15 @@ class _Reader:
     keys: ToolCallKeys
     decode: Decode
 
-    def read(self, value: JSON, outer_id: JSON = None) -> tuple[TextCall, ...]:
+    def read(self, value: JSON, outer_id: str | None = None) -> tuple[TextCall, ...]:
         if isinstance(value, list):
             found = [self.read(each) for each in value]
             return tuple(call for calls in found for call in calls) if all(found) else ()
         if not isinstance(value, dict) or not value:
             return ()
         rest = {key: each for key, each in value.items() if not _is_mark(key, each)}
-        own_id = self._take(rest, self.keys.id, str | int)
+        marked = [key for key in self.keys.id if isinstance(rest.get(key), str | int)]
+        own_id = str(rest.pop(marked[0])) if marked else None
         call_id = own_id or outer_id
         if len(rest) == 1:
             key, inner = next(iter(rest.items()))
@@ -91,10 +92,10 @@ class _Reader:
                 if own_id is not None:
                     # No form writes the id of such a call: it may be an argument.
                     raise CallTextError(key, "an id stands beside its arguments")
-                return (TextCall(key, inner, (), self.skipped, _text(call_id)),)
+                return (TextCall(key, inner, (), self.skipped, call_id),)
         return self._call(rest, call_id)
 
-    def _call(self, rest: JsonDict, call_id: JSON) -> tuple[TextCall, ...]:
+    def _call(self, rest: JsonDict, call_id: str | None) -> tuple[TextCall, ...]:
         named, held = self._parts(rest)
         name = rest.pop(named[0]) if named else ""
         if not name or not (held or self.is_tool(name)):
@@ -108,7 +109,7 @@ class _Reader:
             raise CallTextError(name, f"{next(iter(rest))[:40]!r} stands beside its arguments")
         if rest:
             return ()
-        return (TextCall(name, arguments, (), self.skipped + skipped, _text(call_id)),)
+        return (TextCall(name, arguments, (), self.skipped + skipped, call_id),)
 
     def _parts(self, rest: JsonDict) -> tuple[list[str], list[str]]:
         """Return the keys that hold the name, and those that hold the arguments.
@@ -123,10 +124,6 @@ class _Reader:
         inner = [key for key, each in rest.items() if isinstance(each, dict)]
         is_shape = len(free) == len(inner) == 1 and rest.keys() == {*free, *inner}
         return (free, inner) if is_shape and not (named and held) else (named, held)
-
-    def _take(self, rest: JsonDict, keys: tuple[str, ...], kind: Any) -> JSON:
-        found = next((key for key in keys if isinstance(rest.get(key), kind)), None)
-        return None if found is None else rest.pop(found)
 
 
 def decode_arguments(value: JSON) -> JsonText:
@@ -154,10 +151,6 @@ def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
 
 def _is_mark(key: str, value: JSON) -> bool:
     return (key == "type" and value in _TYPES) or (key == "index" and isinstance(value, int))
-
-
-def _text(call_id: JSON) -> str | None:
-    return None if call_id is None else str(call_id)
 
 
 _WRAPPERS = ("tool_calls", "tool_call", "function", "function_call")

@@ -14,7 +14,6 @@ from selfcorrect.model import (
     JsonDict,
     JsonObject,
     Repair,
-    Safety,
     frozen,
 )
 from selfcorrect.pointer import keys_of, look, pointer
@@ -53,7 +52,7 @@ class Alone:
             return GiveUp("the value fits already")
         tool = context.tools.get(call.name)
         description = tool.description if tool else ""
-        allow = Allow((self.primitive,), frozenset(Safety), acts(context.effect), description)
+        allow = Allow((self.primitive,), acts=acts(context.effect), description=description)
         found = repair_arguments(written, wanted, allow, keys)
         if found.changes:
             return Changed(found.changes)
@@ -97,11 +96,9 @@ def _listed(slot: Slot, diagnosis: Diagnosis) -> JsonDict:
     """Take the listed values from the error where the schema has none."""
     if slot.choices:
         return {}
-    if (listed := diagnosis.constraint.get("enum")) is None:
-        said = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
-        listed = [each.strip(" '\"") for each in said]
-    found = [each for each in listed if each]
-    return {"enum": found} if found else {}
+    said = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
+    found = [bare for each in said if (bare := each.strip(" '\""))]
+    return {"enum": diagnosis.constraint.get("enum", found)}
 
 
 _DEMANDS: Mapping[str, Callable[[Slot, Diagnosis], JsonDict]] = {

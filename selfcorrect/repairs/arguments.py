@@ -16,6 +16,7 @@ from selfcorrect.effects.equal import canonical
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, frozen, name_place
 from selfcorrect.names import letters
 from selfcorrect.pointer import pointer
+from selfcorrect.redaction import names_secret
 from selfcorrect.repairs.keys import Assignment, match_keys
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.dates import name_day
@@ -30,7 +31,6 @@ _WORK = 1_000
 """Values that are looked at in one pass because they do not fit; beyond it nothing is repaired."""
 _LISTED = 200
 """Problems that are named."""
-_RANKS = {Safety.EXACT: 0, Safety.INFERRED: 1, Safety.LOSSY: 2}
 SURE = frozenset({Safety.EXACT, Safety.INFERRED})
 WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "tool_args"})
 _PARTIAL = frozenset({"parse-nested", "unwrap-value"})
@@ -74,7 +74,8 @@ class Rewrite:
 
         A shape that is inferred is one reading among others: `1,234` is a number or a list.
         """
-        worst = max((_RANKS[each.safety] for each in self.changes), default=0)
+        surest_first = [*Safety]
+        worst = max((surest_first.index(each.safety) for each in self.changes), default=0)
         shapes = (each for each in self.changes if PRIMITIVES[str(each.strategy)].is_shape)
         return worst, sum(each.safety is Safety.EXACT for each in shapes)
 
@@ -129,8 +130,6 @@ class _Place(NamedTuple):
 
     def show(self, value: JSON) -> str:
         """Name the value that stands here, for people."""
-        from selfcorrect.redaction import names_secret
-
         if names_secret(self.keys):
             return "its value"
         if isinstance(value, dict | list):
@@ -154,7 +153,7 @@ class _Pass:
         size = len(written) // 100 if isinstance(written, Mapping | list) else 0
         if len(list(islice(self.work, 1 + size))) <= size:
             raise _TooMuchError
-        names = self.applicable(written, place.slot)
+        names = applicable(written, place.slot, self.allow)
         if place.depth > _DEPTH:
             return place.refuse(written, "invalid", "it is nested too deeply", *names)
         ways = list(self.ways(written, place))
@@ -164,12 +163,6 @@ class _Pass:
         if place.keys and is_empty(written):
             return place.refuse(written, "missing", "it is empty", *names)
         return _nearest(written, ways, place, names)
-
-    def applicable(self, written: JSON, slot: Slot) -> tuple[str, ...]:
-        """Return the strategies that can look at a value here, or in a branch of a union."""
-        slots = slot.branches or (slot,)
-        names = {name for each in slots for name in applicable(written, each, self.allow)}
-        return tuple(each.name for each in self.allow.strategies if each.name in names)
 
     def ways(self, written: JSON, place: _Place) -> Iterator[Rewrite]:
         """Yield the value as each way makes it."""
@@ -204,8 +197,6 @@ class _Pass:
         rivals = {canonical(way.args): way for way in reversed(good) if way.rank == best}
         if len(rivals) == 1:
             return next(iter(rivals.values()))
-        from selfcorrect.redaction import names_secret
-
         meant = " or ".join(sorted(name_day(way.args) for way in rivals.values()))
         meant = "not clear" if names_secret(place.keys) else meant
         names = {str(change.strategy): 0 for way in rivals.values() for change in way.changes}
@@ -256,7 +247,7 @@ class _Pass:
         """Assign the keys that the object does not name to the arguments that are not there."""
         known = place.slot.properties
         if self.allow.find("rename-argument") is None:
-            return Assignment()
+            return Assignment({}, {}, {})
         unknown = {key: value for key, value in written.items() if key not in known}
         free = {
             name: each
@@ -264,8 +255,6 @@ class _Pass:
             # Where any key is welcome, only need makes another one of it.
             if name not in written and (each.required or not place.slot.is_open)
         }
-        if not unknown or not free:
-            return Assignment()
 
         # A key is renamed where its value can be read at all, whoever reads it.
         whole = replace(self.allow, strategies=EVERY, classes=SURE)

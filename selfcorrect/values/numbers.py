@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from selfcorrect.model import JSON, Safety
+from selfcorrect.reading.strict_json import holds
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.units import is_asked_for
@@ -66,11 +67,6 @@ def _number(digits: str, safety: Safety) -> Iterator[Reading]:
         yield Reading(int(exact), safety, "convert-type", is_guess)
     elif holds(digits):
         yield Reading(float(exact), safety, "convert-type", is_guess)
-
-
-def holds(digits: str) -> bool:
-    """Say whether Python's float holds every digit of a number."""
-    return Decimal(repr(float(digits))) == Decimal(digits)
 
 
 def number_word(text: str) -> int | None:
