@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict, frozen
 from selfcorrect.reading.json_text import CLOSERS, JsonText, decode, inside
 from selfcorrect.reading.literals import JsonTextError
-from selfcorrect.reading.text_call import TextCall
+from selfcorrect.reading.text_call import IsTool, TextCall
+
+_TABLE = load_table("reading/calls.toml")
 
 
 class CallTextError(JsonTextError):
@@ -28,13 +31,10 @@ class ToolCallKeys:
         is_free: Whether a name is that of a tool whose calls may use any two keys: it only reads.
     """
 
-    id: tuple[str, ...] = ("id", "tool_call_id", "call_id")
-    name: tuple[str, ...] = ("name", "tool", "tool_name", "function", "function_name", "action")
-    arguments: tuple[str, ...] = (
-        *("arguments", "args", "parameters", "params", "tool_args"),
-        *("input", "tool_input", "action_input", "kwargs"),
-    )
-    is_free: Callable[[str], bool] = lambda _: False
+    id: tuple[str, ...] = tuple(_TABLE["id"])
+    name: tuple[str, ...] = tuple(_TABLE["name"])
+    arguments: tuple[str, ...] = tuple(_TABLE["arguments"])
+    is_free: IsTool = lambda _: False
 
 
 USUAL_KEYS = ToolCallKeys()
@@ -44,7 +44,7 @@ Decode: TypeAlias = Callable[[JSON], tuple[JSON, tuple[str, ...]]]
 
 def read_json_calls(
     value: JSON,
-    is_tool: Callable[[str], bool],
+    is_tool: IsTool,
     skipped: tuple[str, ...] = (),
     keys: ToolCallKeys = USUAL_KEYS,
     decode: Decode | None = None,
@@ -69,7 +69,7 @@ def read_json_calls(
 
 @frozen
 class _Reader:
-    is_tool: Callable[[str], bool]
+    is_tool: IsTool
     skipped: tuple[str, ...]
     keys: ToolCallKeys
     decode: Decode
@@ -86,7 +86,7 @@ class _Reader:
         call_id = own_id or outer_id
         if len(rest) == 1:
             key, inner = next(iter(rest.items()))
-            if key in _WRAPPERS and isinstance(inner, dict | list):
+            if key in _TABLE["wrappers"] and isinstance(inner, dict | list):
                 return self.read(inner, call_id)
             if isinstance(inner, dict) and self.is_tool(key):
                 if own_id is not None:
@@ -150,8 +150,6 @@ def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
 
 
 def _is_mark(key: str, value: JSON) -> bool:
-    return (key == "type" and value in _TYPES) or (key == "index" and isinstance(value, int))
-
-
-_WRAPPERS = ("tool_calls", "tool_call", "function", "function_call")
-_TYPES = ("function", "function_call", "tool_call", "tool_use", "tool-call")
+    return (key == "type" and value in _TABLE["types"]) or (
+        key == "index" and isinstance(value, int)
+    )

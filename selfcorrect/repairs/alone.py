@@ -46,7 +46,8 @@ class Alone:
         if written is ABSENT:
             return GiveUp("there is no value where the error points")
         slot = context.place(call).at(keys, call.args)
-        asked = _DEMANDS.get(name, _constraint)(slot, context.trust(diagnosis))
+        told, demand = context.trust(diagnosis), _DEMANDS.get(name)
+        asked = demand(slot, told) if demand else told.constraint
         wanted = Slot({**slot.view, **asked}, slot.root, slot.name)
         if wanted.accepts(written):
             return GiveUp("the value fits already")
@@ -85,11 +86,6 @@ _LEVELS = {
     "default-value": -1,
 }
 """How many keys lead to what a strategy works on: all arguments, or the object around a place."""
-
-
-def _constraint(_slot: Slot, diagnosis: Diagnosis) -> JsonDict:
-    """Return what the error asks of the place beside its schema."""
-    return dict(diagnosis.constraint)
 
 
 def _listed(slot: Slot, diagnosis: Diagnosis) -> JsonDict:

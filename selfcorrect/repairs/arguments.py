@@ -302,25 +302,25 @@ class _Pass:
 
     def emptiness(self, key: str, own: Slot | None, value: JSON, *, is_open: bool) -> Safety | None:
         """Return how sure it is that a value says nothing at a place that may be absent."""
-        if own is not None and (own.required or own.accepts(value)):
-            return None
-        if own is not None and _is_default(value, own):
-            # The author's default, which the schema itself refuses.
-            return Safety.EXACT
-        if not key.strip() and is_empty(value):
-            return Safety.INFERRED
-        if own is None and (is_open or not _PLAIN.fullmatch(key)):
+        if own is None:
+            if not key.strip() and is_empty(value):
+                return Safety.INFERRED
             # A key of several words is content: `{"unless ann agrees": ""}`.
+            says = is_empty(value) and not is_open and _PLAIN.fullmatch(key) is not None
+        elif own.required or own.accepts(value):
             return None
-        if value is None:
+        elif own.default is not ABSENT and canonical(value) == canonical(own.default):
+            # The author's default, which the schema itself refuses. For Python, 1 is True.
             return Safety.EXACT
-        if self.allow.acts or (own is not None and own.default not in (ABSENT, None)):
-            # What is empty asks for no default, and on a tool that acts it is missing.
-            return None
-        # A word for nothing that is listed itself may be meant: `None` beside "none" and null.
-        is_listed = own is not None and letters(str(value)) in _letters_of(own)
-        says = says_nothing(value) and not is_listed if own is not None else is_empty(value)
-        return Safety.INFERRED if says else None
+        else:
+            # A word for nothing that is listed itself may be meant: `None` beside "none" and null.
+            is_word = says_nothing(value) and letters(str(value)) not in _letters_of(own)
+            # What is empty asks for no default.
+            says = value is None or (is_word and own.default in (ABSENT, None))
+        if says and value is None:
+            return Safety.EXACT
+        # On a tool that acts, what is empty is missing.
+        return Safety.INFERRED if says and not self.allow.acts else None
 
     def missing(self, place: _Place) -> Rewrite:
         """Fill in the default of a missing argument where that is allowed; else tell of it."""
@@ -372,8 +372,3 @@ def _nearest(
 def _letters_of(slot: Slot) -> frozenset[str]:
     """Return the listed values by their letters; there may be thousands."""
     return frozenset(letters(str(each)) for each in slot.choices) - {""}
-
-
-def _is_default(value: JSON, slot: Slot) -> bool:
-    # For Python, 1 is True.
-    return slot.default is not ABSENT and canonical(value) == canonical(slot.default)

@@ -28,7 +28,7 @@ def findings_of(args: JsonObject, slot: Slot) -> list[Finding]:
     found = list(islice(_errors(args, slot, ()), MAX_WRONG + 1))
     if len(found) > MAX_WRONG:
         raise TooLargeError(f"the arguments have more than {MAX_WRONG} problems")
-    best: dict[str, tuple[int, Finding]] = {}
+    best: dict[str, _Ranked] = {}
     for rank, finding in found:
         path = finding["paths"][0]
         if path not in best or rank < best[path][0]:
