@@ -7,7 +7,6 @@ from itertools import islice
 from selfcorrect.model import JSON, frozen
 from selfcorrect.names import words
 from selfcorrect.reading.json_calls import (
-    USUAL_KEYS,
     CallTextError,
     ToolCallKeys,
     read_json_calls,
@@ -34,7 +33,7 @@ class Span:
     calls: tuple[TextCall, ...] = ()
 
 
-def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys = USUAL_KEYS) -> list[Span]:
+def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     """Return the stretches of a text, in order.
 
     Raises:

@@ -39,9 +39,9 @@ class Alone:
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         name = self.primitive.name
         keys = keys_of(diagnosis.path)
-        if not keys and name != "unwrap-arguments":
+        if not keys and self.primitive.levels != 0:
             return GiveUp("the error names no argument")
-        keys = keys[: _LEVELS.get(name)]
+        keys = keys[: self.primitive.levels]
         written = look(call, pointer(*keys))
         if written is ABSENT:
             return GiveUp("there is no value where the error points")
@@ -77,15 +77,6 @@ def make_primitive(name: str, options: JsonObject) -> Alone | RelativeDate:
     if is_switch:
         return RelativeDate(Alone(found)) if options.get("relative") else Alone(found)
     return Alone(replace(found, words=options.get(found.option, {})))
-
-
-_LEVELS = {
-    "unwrap-arguments": 0,
-    "rename-argument": -1,
-    "drop-null": -1,
-    "default-value": -1,
-}
-"""How many keys lead to what a strategy works on: all arguments, or the object around a place."""
 
 
 def _listed(slot: Slot, diagnosis: Diagnosis) -> JsonDict:
