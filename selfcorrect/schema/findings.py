@@ -59,15 +59,14 @@ def describe(schema: JsonObject) -> str:
 
 def must(code: str, value: JSON) -> str:
     """Say what a keyword of JSON Schema wants; `code` as in a finding."""
+    listed = value if isinstance(value, list) else [value]
     if code == "type":
-        names = value if isinstance(value, list) else [value]
         # "null" comes last, as people say it.
-        ordered = sorted(names, key=lambda name: name == "null")
+        ordered = sorted(listed, key=lambda name: name == "null")
         return f"must be {' or '.join(_TYPES.get(name, str(name)) for name in ordered)}"
     if code in ("anyOf", "oneOf"):
         return f"must be {' or '.join(value)}" if value else "must fit exactly one alternative"
     if code == "enum":
-        listed = value if isinstance(value, list) else [value]
         options = [_quote(item) for item in listed[:20]]
         rest = f" or {len(listed) - 20} more" if len(listed) > 20 else ""
         return f"must be one of {', '.join(options)}{rest}"

@@ -49,10 +49,12 @@ def _in_text(text: str, slot: Slot) -> Iterator[Reading]:
 
 def _with_unit(text: str, run: re.Match[str], slot: Slot) -> Iterator[Reading]:
     units = [each.strip() for each in (text[: run.start()], text[run.end() :]) if each.strip()]
-    digits, name, description = run[0], slot.name, slot.description
+    digits = run[0]
     if ("," in digits and not _GROUPED.fullmatch(digits)) or _DOTTED.fullmatch(digits):
         return
-    if all(_UNIT.fullmatch(each) and is_asked_for(each, name, description) for each in units):
+    if all(
+        _UNIT.fullmatch(each) and is_asked_for(each, slot.name, slot.description) for each in units
+    ):
         is_sure = "," not in digits or "number" not in slot.kinds or digits.count(",") > 1
         safety = Safety.INFERRED if "," in digits else Safety.EXACT
         yield from _number(digits.replace(",", ""), safety) if is_sure else ()
