@@ -246,8 +246,6 @@ class _Pass:
     def names(self, written: JsonObject, place: _Place) -> Assignment:
         """Assign the keys that the object does not name to the arguments that are not there."""
         known = place.slot.properties
-        if self.allow.find("rename-argument") is None:
-            return Assignment({}, {}, {})
         unknown = {key: value for key, value in written.items() if key not in known}
         free = {
             name: each
@@ -255,6 +253,8 @@ class _Pass:
             # Where any key is welcome, only need makes another one of it.
             if name not in written and (each.required or not place.slot.is_open)
         }
+        if not unknown or not free or self.allow.find("rename-argument") is None:
+            return Assignment({}, {}, {})
 
         # A key is renamed where its value can be read at all, whoever reads it.
         whole = replace(self.allow, strategies=EVERY, classes=SURE)
