@@ -40,12 +40,17 @@ def meant_tool(name, *offered, args=None):
     return found and (found.name, found.safety)
 
 
-def meant_keys(strangers, holes, acts=True, required=(), said=(), **more):
+def meant_keys(strangers, holes, acts=True, required=(), said=(), synonyms=()):
     schema = {"properties": {name: {} for name in holes}, "required": list(required)}
     given_ = dict.fromkeys(strangers, "x")
     places = Slot.of(schema).properties
     return match_keys(
-        given_, places, acts=acts, said=frozenset(said), reads=lambda value, slot: True, **more
+        given_,
+        places,
+        acts=acts,
+        said=frozenset(said),
+        reads=lambda value, slot: True,
+        synonyms=dict(synonyms),
     )
 
 
@@ -160,6 +165,7 @@ def test_a_value_that_does_not_fit_names_nothing():
         acts=False,
         said=frozenset(),
         reads=lambda value, slot: slot.accepts(value),
+        synonyms={},
     )
     assert found.names == {}
 

@@ -23,12 +23,12 @@ def read_call(given: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Finding
     """
     value = strict_json(given) if isinstance(given, str) else given
     if not isinstance(value, Mapping):
-        return _unreadable("", given, "the text is not a call as JSON")
+        return _unreadable(given, "the text is not a call as JSON")
     args = value.get("args")
     if isinstance(args, Mapping) and value.keys() <= _KEYS and value.get("type") in _TYPES:
         own_id = value.get("id")
         call = Call(str(value.get("name") or ""), args, None if own_id is None else str(own_id))
-        return (call, None) if call.name else _unreadable("", given, "the call has no name")
+        return (call, None) if call.name else _unreadable(given, "the call has no name")
     return _read_form(value, given, is_tool)
 
 
@@ -67,13 +67,13 @@ def _read_form(
     try:
         found = read_json_calls(dict(value), is_tool, decode=_decode)
     except CallTextError as error:
-        return _unreadable("", given, str(error))
+        return _unreadable(given, str(error))
     if len(found) != 1:
-        return _unreadable("", given, "it is not one call")
+        return _unreadable(given, "it is not one call")
     call = found[0]
     if not isinstance(call.arguments, Mapping):
         why = f"the arguments of {call.name[:80]!r} are not a JSON object"
-        return _unreadable(call.name, call.arguments, why, call.id)
+        return _unreadable(call.arguments, why, call.name, call.id)
     return Call(call.name, call.arguments, call.id), None
 
 
@@ -86,7 +86,7 @@ def _decode(arguments: JSON) -> tuple[JSON, tuple[str, ...]]:
 
 
 def _unreadable(
-    name: str, given: Any, why: str, call_id: str | None = None
+    given: Any, why: str, name: str = "", call_id: str | None = None
 ) -> tuple[Call, Finding]:
     text = given if isinstance(given, str) else json.dumps(given, default=repr)[:MAX_BYTES]
     path = ARGS if name else ""

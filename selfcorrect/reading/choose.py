@@ -1,6 +1,5 @@
 """Says whether a text is a call: all of it, or lines of its own, or neither."""
 
-import re
 from functools import cache
 from typing import Literal
 
@@ -10,7 +9,7 @@ from selfcorrect.reading.attempt import find_attempt, near_tool
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
-from selfcorrect.reading.markup import PATTERNS, with_tags
+from selfcorrect.reading.markup import with_tags
 from selfcorrect.reading.spans import Span, blocks_in, find_spans, next_turn, words_in
 from selfcorrect.reading.surroundings import is_foreign, shares_line
 from selfcorrect.reading.text_call import IsTool, TextCall
@@ -99,22 +98,20 @@ def read_text(
 
 
 def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
-    start = 0
-    for end, gap in zip([0, *(span.end for span in spans)], _gaps(text, spans), strict=True):
-        # The host took away what opened this thought.
-        for found in _THOUGHT_END.finditer(gap):
-            start = end + found.end()
-    spans = [span for span in spans if span.start >= start]
+    for span in spans:
+        if not span.calls:
+            text = text[: span.start] + " " * (span.end - span.start) + text[span.end :]
+    spans = [span for span in spans if span.calls]
     if spans:
         text = text[: next_turn(text, spans[-1].end)]
-    if any(map(words_in, _gaps(text, spans, start))):
+    if _around(text, spans):
         # A name that no tool has, amid words, is prose about code.
         spans = [
             span for span in spans if all(near_tool(call.name, is_tool) for call in span.calls)
         ]
-    if not any(span.calls for span in spans):
+    if not spans:
         return None
-    gaps = _gaps(text, spans, start)
+    gaps = _gaps(text, spans)
     words = [words_in(gap) for gap in gaps]
     # Words stand on one side only, and on lines of their own.
     first = next((at for at in range(1, len(words)) if words[at]), len(spans))
@@ -130,9 +127,9 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
         others = (span for span in spans if _is_alone(text, span.start, span.end))
         # A model that goes on to talk about its call means no other one.
         if run and all(_said(span) in said for span in others):
-            return Chosen(_calls(run), _around(text, run, start))
+            return Chosen(_calls(run), _around(text, run))
     is_meant = not (words[0] and words[-1]) and not any(map(is_quoted, spans))
-    return Chosen(_calls(spans), _around(text, spans, start), edge=False, is_meant=is_meant)
+    return Chosen(_calls(spans), _around(text, spans), edge=False, is_meant=is_meant)
 
 
 def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
@@ -159,7 +156,7 @@ def _is_alone(text: str, start: int, end: int) -> bool:
     return not words_in(before) and not words_in(text[end:].partition("\n")[0])
 
 
-def _around(text: str, spans: list[Span], start: int) -> str:
+def _around(text: str, spans: list[Span], start: int = 0) -> str:
     return "\n".join(filter(None, map(words_in, _gaps(text, spans, start))))
 
 
@@ -176,6 +173,3 @@ def _gaps(text: str, spans: list[Span], start: int = 0) -> list[str]:
     starts = [*(span.start for span in spans), len(text)]
     ends = [start, *(span.end for span in spans)]
     return [text[end:start] for end, start in zip(ends, starts, strict=True)]
-
-
-_THOUGHT_END = re.compile(PATTERNS["thought_end"])

@@ -1,12 +1,15 @@
 """Says which JSON values are calls: a name beside arguments, or a tool's name as the only key."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict, frozen
 from selfcorrect.reading.json_text import CLOSERS, JsonText, decode, inside
 from selfcorrect.reading.literals import JsonTextError
-from selfcorrect.reading.text_call import TextCall
+from selfcorrect.reading.text_call import IsTool, TextCall
+
+_TABLE = load_table("reading/calls.toml")
 
 
 class CallTextError(JsonTextError):
@@ -28,13 +31,10 @@ class ToolCallKeys:
         is_free: Whether a name is that of a tool whose calls may use any two keys: it only reads.
     """
 
-    id: tuple[str, ...] = ("id", "tool_call_id", "call_id")
-    name: tuple[str, ...] = ("name", "tool", "tool_name", "function", "function_name", "action")
-    arguments: tuple[str, ...] = (
-        *("arguments", "args", "parameters", "params", "tool_args"),
-        *("input", "tool_input", "action_input", "kwargs"),
-    )
-    is_free: Callable[[str], bool] = lambda _: False
+    id: tuple[str, ...] = tuple(_TABLE["id"])
+    name: tuple[str, ...] = tuple(_TABLE["name"])
+    arguments: tuple[str, ...] = tuple(_TABLE["arguments"])
+    is_free: IsTool = lambda _: False
 
 
 USUAL_KEYS = ToolCallKeys()
@@ -44,7 +44,7 @@ Decode: TypeAlias = Callable[[JSON], tuple[JSON, tuple[str, ...]]]
 
 def read_json_calls(
     value: JSON,
-    is_tool: Callable[[str], bool],
+    is_tool: IsTool,
     skipped: tuple[str, ...] = (),
     keys: ToolCallKeys = USUAL_KEYS,
     decode: Decode | None = None,
@@ -69,32 +69,33 @@ def read_json_calls(
 
 @frozen
 class _Reader:
-    is_tool: Callable[[str], bool]
+    is_tool: IsTool
     skipped: tuple[str, ...]
     keys: ToolCallKeys
     decode: Decode
 
-    def read(self, value: JSON, outer_id: JSON = None) -> tuple[TextCall, ...]:
+    def read(self, value: JSON, outer_id: str | None = None) -> tuple[TextCall, ...]:
         if isinstance(value, list):
             found = [self.read(each) for each in value]
             return tuple(call for calls in found for call in calls) if all(found) else ()
         if not isinstance(value, dict) or not value:
             return ()
         rest = {key: each for key, each in value.items() if not _is_mark(key, each)}
-        own_id = self._take(rest, self.keys.id, str | int)
+        marked = [key for key in self.keys.id if isinstance(rest.get(key), str | int)]
+        own_id = str(rest.pop(marked[0])) if marked else None
         call_id = own_id or outer_id
         if len(rest) == 1:
             key, inner = next(iter(rest.items()))
-            if key in _WRAPPERS and isinstance(inner, dict | list):
+            if key in _TABLE["wrappers"] and isinstance(inner, dict | list):
                 return self.read(inner, call_id)
             if isinstance(inner, dict) and self.is_tool(key):
                 if own_id is not None:
                     # No form writes the id of such a call: it may be an argument.
                     raise CallTextError(key, "an id stands beside its arguments")
-                return (TextCall(key, inner, (), self.skipped, _text(call_id)),)
+                return (TextCall(key, inner, (), self.skipped, call_id),)
         return self._call(rest, call_id)
 
-    def _call(self, rest: JsonDict, call_id: JSON) -> tuple[TextCall, ...]:
+    def _call(self, rest: JsonDict, call_id: str | None) -> tuple[TextCall, ...]:
         named, held = self._parts(rest)
         name = rest.pop(named[0]) if named else ""
         if not name or not (held or self.is_tool(name)):
@@ -108,7 +109,7 @@ class _Reader:
             raise CallTextError(name, f"{next(iter(rest))[:40]!r} stands beside its arguments")
         if rest:
             return ()
-        return (TextCall(name, arguments, (), self.skipped + skipped, _text(call_id)),)
+        return (TextCall(name, arguments, (), self.skipped + skipped, call_id),)
 
     def _parts(self, rest: JsonDict) -> tuple[list[str], list[str]]:
         """Return the keys that hold the name, and those that hold the arguments.
@@ -123,10 +124,6 @@ class _Reader:
         inner = [key for key, each in rest.items() if isinstance(each, dict)]
         is_shape = len(free) == len(inner) == 1 and rest.keys() == {*free, *inner}
         return (free, inner) if is_shape and not (named and held) else (named, held)
-
-    def _take(self, rest: JsonDict, keys: tuple[str, ...], kind: Any) -> JSON:
-        found = next((key for key in keys if isinstance(rest.get(key), kind)), None)
-        return None if found is None else rest.pop(found)
 
 
 def decode_arguments(value: JSON) -> JsonText:
@@ -153,12 +150,6 @@ def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
 
 
 def _is_mark(key: str, value: JSON) -> bool:
-    return (key == "type" and value in _TYPES) or (key == "index" and isinstance(value, int))
-
-
-def _text(call_id: JSON) -> str | None:
-    return None if call_id is None else str(call_id)
-
-
-_WRAPPERS = ("tool_calls", "tool_call", "function", "function_call")
-_TYPES = ("function", "function_call", "tool_call", "tool_use", "tool-call")
+    return (key == "type" and value in _TABLE["types"]) or (
+        key == "index" and isinstance(value, int)
+    )

@@ -88,7 +88,7 @@ def _string_end(text: str, at: int, close: str) -> tuple[int, list[str]]:
 
 def _unescape(body: str, at: int) -> tuple[str, list[str]]:
     codes = {code[1] if len(code) == 2 else "u" for code in _ESCAPE.findall(body)}
-    odd = codes - _ESCAPED_QUOTES - _ESCAPES.keys() - {"u"}
+    odd = codes - _ESCAPES.keys() - {"u"}
     # JSON's letters beside others: `C:\Users\new` has no certain reading.
     if _PYTHON_CODE.search(body) or (odd and codes & {*"bfnrtu\\"}):
         refuse("a backslash has no certain meaning", at)
@@ -100,7 +100,7 @@ def _character(found: re.Match[str]) -> str:
     code = found[0]
     if len(code) > 2:
         return str(json.loads(f'"{code}"'))
-    return code[1] if code[1] in _ESCAPED_QUOTES else _ESCAPES.get(code[1], code)
+    return _ESCAPES.get(code[1], code)
 
 
 _QUOTES = {"“": "”", "‘": "’"}
@@ -120,8 +120,8 @@ _APOSTROPHE = re.compile(
 # `say "hi" now`: quotes around words inside of a text, where nothing that follows ends a value.
 _PHRASE = re.compile(r"""(?<=[\s(])"(?=[^\W_])[^"\\\n]{1,200}(?<=[^\s"])"(?=\s+[^\s"',:}\])])""")
 _ESCAPE = re.compile(r"(?s)(?:\\u[0-9a-fA-F]{4})+|\\.")
-_ESCAPES = {**dict(zip("bfnrt", "\b\f\n\r\t", strict=True)), '"': '"', "\\": "\\", "/": "/"}
 _ESCAPED_QUOTES = frozenset("'’‘“”`")
+_ESCAPES = dict(zip("bfnrt\"\\/'’‘“”`", "\b\f\n\r\t\"\\/'’‘“”`", strict=True))
 _PYTHON_CODE = re.compile(
     r"(?s)(?<!\\)(?:\\\\)*\\(?:u(?![0-9a-fA-F]{4})|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{4}|N\{|[0-9\n])"
 )

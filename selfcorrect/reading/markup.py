@@ -6,7 +6,7 @@ A body is an object, or elements with one argument each, or nothing. The grammar
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict
@@ -14,12 +14,10 @@ from selfcorrect.reading.json_calls import CallTextError
 from selfcorrect.reading.json_text import Scanner, inside, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import NAME
-from selfcorrect.reading.text_call import TextCall
+from selfcorrect.reading.text_call import IsTool, TextCall
 
 
-def read_markup(
-    text: str, start: int, is_tool: Callable[[str], bool]
-) -> tuple[tuple[TextCall, ...], int] | None:
+def read_markup(text: str, start: int, is_tool: IsTool) -> tuple[tuple[TextCall, ...], int] | None:
     """Read the marked call that begins at a place; return it with its end.
 
     >>> read_markup("<function=f><parameter=a>x</parameter></function>", 0, bool)[0][0].arguments

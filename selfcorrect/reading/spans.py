@@ -7,7 +7,6 @@ from itertools import islice
 from selfcorrect.model import JSON, frozen
 from selfcorrect.names import words
 from selfcorrect.reading.json_calls import (
-    USUAL_KEYS,
     CallTextError,
     ToolCallKeys,
     read_json_calls,
@@ -34,7 +33,7 @@ class Span:
     calls: tuple[TextCall, ...] = ()
 
 
-def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys = USUAL_KEYS) -> list[Span]:
+def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     """Return the stretches of a text, in order.
 
     Raises:
@@ -114,6 +113,9 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
         if turn <= start:
             break
         thought = THINKING.match(text, start)
+        if ended := _THOUGHT_END.match(text, start):
+            # The host took away what opened this thought.
+            spans, start, thought = [], 0, ended
         span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool, keys)
         if span is None:
             tag = TAG.match(text, start)
@@ -169,6 +171,7 @@ _BLOCK = re.compile(
 )
 _START = re.compile(rf"[\[{{<]|(?:Action|Thought):|(?<![\w.\-]){NAME}(?=\(|[ \t]*\n?[ \t]*\{{)")
 _NEXT_TURN = re.compile(PATTERNS["next_turn"])
+_THOUGHT_END = re.compile(PATTERNS["thought_end"])
 _VALUE = re.compile(rf"(?::\s*|(?P<quote>[\"']))({NAME})(?(quote)(?P=quote))")
 _CALLED = re.compile(rf"(?:\[\s*)?[\"']?({NAME})[\"']?\(")
 _CALLS = frozenset({"call", "calls", "function", "functions", "tool", "tools"})

@@ -29,14 +29,15 @@ def real(digits: str) -> float:
     number = float(digits)
     # Up to 15 digits a float keeps: only longer numbers, and the outermost, pay for the comparison.
     is_kept = len(digits) < 16 and 1e-300 < abs(number) < 1e300
-    if not is_kept and not _is_equal(number, digits):
+    if not is_kept and not holds(digits):
         raise ValueError(f"no float is the number {digits:.40}: it is too large or too long")
     return number
 
 
-def _is_equal(number: float, digits: str) -> bool:
+def holds(digits: str) -> bool:
+    """Say whether Python's float holds every digit of a number."""
     try:
-        return repr(number) == digits or Decimal(repr(number)) == Decimal(digits)
+        return Decimal(repr(float(digits))) == Decimal(digits)
     except ArithmeticError:  # an exponent that no number has
         return False
 

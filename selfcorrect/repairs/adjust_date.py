@@ -38,7 +38,9 @@ def adjust_date(
     if not near:
         return GiveUp(f"no day within {within_days} days of {wanted} is on offer")
     change = Change(
-        *(diagnosis.path, wanted.isoformat(), min(near)[1].isoformat()),
+        diagnosis.path,
+        wanted.isoformat(),
+        min(near)[1].isoformat(),
         Safety.LOSSY,
         "the nearest day on offer",
     )

@@ -14,7 +14,6 @@ from selfcorrect.model import (
     JsonDict,
     JsonObject,
     Repair,
-    Safety,
     frozen,
 )
 from selfcorrect.pointer import keys_of, look, pointer
@@ -40,20 +39,21 @@ class Alone:
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         name = self.primitive.name
         keys = keys_of(diagnosis.path)
-        if not keys and name != "unwrap-arguments":
+        if not keys and self.primitive.levels != 0:
             return GiveUp("the error names no argument")
-        keys = keys[: _LEVELS.get(name)]
+        keys = keys[: self.primitive.levels]
         written = look(call, pointer(*keys))
         if written is ABSENT:
             return GiveUp("there is no value where the error points")
         slot = context.place(call).at(keys, call.args)
-        asked = _DEMANDS.get(name, _constraint)(slot, context.trust(diagnosis))
+        told, demand = context.trust(diagnosis), _DEMANDS.get(name)
+        asked = demand(slot, told) if demand else told.constraint
         wanted = Slot({**slot.view, **asked}, slot.root, slot.name)
         if wanted.accepts(written):
             return GiveUp("the value fits already")
         tool = context.tools.get(call.name)
         description = tool.description if tool else ""
-        allow = Allow((self.primitive,), frozenset(Safety), acts(context.effect), description)
+        allow = Allow((self.primitive,), acts=acts(context.effect), description=description)
         found = repair_arguments(written, wanted, allow, keys)
         if found.changes:
             return Changed(found.changes)
@@ -79,29 +79,13 @@ def make_primitive(name: str, options: JsonObject) -> Alone | RelativeDate:
     return Alone(replace(found, words=options.get(found.option, {})))
 
 
-_LEVELS = {
-    "unwrap-arguments": 0,
-    "rename-argument": -1,
-    "drop-null": -1,
-    "default-value": -1,
-}
-"""How many keys lead to what a strategy works on: all arguments, or the object around a place."""
-
-
-def _constraint(_slot: Slot, diagnosis: Diagnosis) -> JsonDict:
-    """Return what the error asks of the place beside its schema."""
-    return dict(diagnosis.constraint)
-
-
 def _listed(slot: Slot, diagnosis: Diagnosis) -> JsonDict:
     """Take the listed values from the error where the schema has none."""
     if slot.choices:
         return {}
-    if (listed := diagnosis.constraint.get("enum")) is None:
-        said = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
-        listed = [each.strip(" '\"") for each in said]
-    found = [each for each in listed if each]
-    return {"enum": found} if found else {}
+    said = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
+    found = [bare for each in said if (bare := each.strip(" '\""))]
+    return {"enum": diagnosis.constraint.get("enum", found)}
 
 
 _DEMANDS: Mapping[str, Callable[[Slot, Diagnosis], JsonDict]] = {

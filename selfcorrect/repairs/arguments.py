@@ -16,6 +16,7 @@ from selfcorrect.effects.equal import canonical
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, frozen, name_place
 from selfcorrect.names import letters
 from selfcorrect.pointer import pointer
+from selfcorrect.redaction import names_secret
 from selfcorrect.repairs.keys import Assignment, match_keys
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.dates import name_day
@@ -30,7 +31,6 @@ _WORK = 1_000
 """Values that are looked at in one pass because they do not fit; beyond it nothing is repaired."""
 _LISTED = 200
 """Problems that are named."""
-_RANKS = {Safety.EXACT: 0, Safety.INFERRED: 1, Safety.LOSSY: 2}
 SURE = frozenset({Safety.EXACT, Safety.INFERRED})
 WRAPPERS = frozenset({"arguments", "args", "parameters", "params", "input", "tool_args"})
 _PARTIAL = frozenset({"parse-nested", "unwrap-value"})
@@ -74,7 +74,8 @@ class Rewrite:
 
         A shape that is inferred is one reading among others: `1,234` is a number or a list.
         """
-        worst = max((_RANKS[each.safety] for each in self.changes), default=0)
+        surest_first = [*Safety]
+        worst = max((surest_first.index(each.safety) for each in self.changes), default=0)
         shapes = (each for each in self.changes if PRIMITIVES[str(each.strategy)].is_shape)
         return worst, sum(each.safety is Safety.EXACT for each in shapes)
 
@@ -129,8 +130,6 @@ class _Place(NamedTuple):
 
     def show(self, value: JSON) -> str:
         """Name the value that stands here, for people."""
-        from selfcorrect.redaction import names_secret
-
         if names_secret(self.keys):
             return "its value"
         if isinstance(value, dict | list):
@@ -154,7 +153,7 @@ class _Pass:
         size = len(written) // 100 if isinstance(written, Mapping | list) else 0
         if len(list(islice(self.work, 1 + size))) <= size:
             raise _TooMuchError
-        names = self.applicable(written, place.slot)
+        names = applicable(written, place.slot, self.allow)
         if place.depth > _DEPTH:
             return place.refuse(written, "invalid", "it is nested too deeply", *names)
         ways = list(self.ways(written, place))
@@ -164,12 +163,6 @@ class _Pass:
         if place.keys and is_empty(written):
             return place.refuse(written, "missing", "it is empty", *names)
         return _nearest(written, ways, place, names)
-
-    def applicable(self, written: JSON, slot: Slot) -> tuple[str, ...]:
-        """Return the strategies that can look at a value here, or in a branch of a union."""
-        slots = slot.branches or (slot,)
-        names = {name for each in slots for name in applicable(written, each, self.allow)}
-        return tuple(each.name for each in self.allow.strategies if each.name in names)
 
     def ways(self, written: JSON, place: _Place) -> Iterator[Rewrite]:
         """Yield the value as each way makes it."""
@@ -204,8 +197,6 @@ class _Pass:
         rivals = {canonical(way.args): way for way in reversed(good) if way.rank == best}
         if len(rivals) == 1:
             return next(iter(rivals.values()))
-        from selfcorrect.redaction import names_secret
-
         meant = " or ".join(sorted(name_day(way.args) for way in rivals.values()))
         meant = "not clear" if names_secret(place.keys) else meant
         names = {str(change.strategy): 0 for way in rivals.values() for change in way.changes}
@@ -255,8 +246,6 @@ class _Pass:
     def names(self, written: JsonObject, place: _Place) -> Assignment:
         """Assign the keys that the object does not name to the arguments that are not there."""
         known = place.slot.properties
-        if self.allow.find("rename-argument") is None:
-            return Assignment()
         unknown = {key: value for key, value in written.items() if key not in known}
         free = {
             name: each
@@ -264,8 +253,8 @@ class _Pass:
             # Where any key is welcome, only need makes another one of it.
             if name not in written and (each.required or not place.slot.is_open)
         }
-        if not unknown or not free:
-            return Assignment()
+        if not unknown or not free or self.allow.find("rename-argument") is None:
+            return Assignment({}, {}, {})
 
         # A key is renamed where its value can be read at all, whoever reads it.
         whole = replace(self.allow, strategies=EVERY, classes=SURE)
@@ -313,25 +302,25 @@ class _Pass:
 
     def emptiness(self, key: str, own: Slot | None, value: JSON, *, is_open: bool) -> Safety | None:
         """Return how sure it is that a value says nothing at a place that may be absent."""
-        if own is not None and (own.required or own.accepts(value)):
-            return None
-        if own is not None and _is_default(value, own):
-            # The author's default, which the schema itself refuses.
-            return Safety.EXACT
-        if not key.strip() and is_empty(value):
-            return Safety.INFERRED
-        if own is None and (is_open or not _PLAIN.fullmatch(key)):
+        if own is None:
+            if not key.strip() and is_empty(value):
+                return Safety.INFERRED
             # A key of several words is content: `{"unless ann agrees": ""}`.
+            says = is_empty(value) and not is_open and _PLAIN.fullmatch(key) is not None
+        elif own.required or own.accepts(value):
             return None
-        if value is None:
+        elif own.default is not ABSENT and canonical(value) == canonical(own.default):
+            # The author's default, which the schema itself refuses. For Python, 1 is True.
             return Safety.EXACT
-        if self.allow.acts or (own is not None and own.default not in (ABSENT, None)):
-            # What is empty asks for no default, and on a tool that acts it is missing.
-            return None
-        # A word for nothing that is listed itself may be meant: `None` beside "none" and null.
-        is_listed = own is not None and letters(str(value)) in _letters_of(own)
-        says = says_nothing(value) and not is_listed if own is not None else is_empty(value)
-        return Safety.INFERRED if says else None
+        else:
+            # A word for nothing that is listed itself may be meant: `None` beside "none" and null.
+            is_word = says_nothing(value) and letters(str(value)) not in _letters_of(own)
+            # What is empty asks for no default.
+            says = value is None or (is_word and own.default in (ABSENT, None))
+        if says and value is None:
+            return Safety.EXACT
+        # On a tool that acts, what is empty is missing.
+        return Safety.INFERRED if says and not self.allow.acts else None
 
     def missing(self, place: _Place) -> Rewrite:
         """Fill in the default of a missing argument where that is allowed; else tell of it."""
@@ -383,8 +372,3 @@ def _nearest(
 def _letters_of(slot: Slot) -> frozenset[str]:
     """Return the listed values by their letters; there may be thousands."""
     return frozenset(letters(str(each)) for each in slot.choices) - {""}
-
-
-def _is_default(value: JSON, slot: Slot) -> bool:
-    # For Python, 1 is True.
-    return slot.default is not ABSENT and canonical(value) == canonical(slot.default)

@@ -85,7 +85,7 @@ def _prompt(
             for name, path in places.items()
         },
     }
-    lines = [
-        f"{key}: {json.dumps(item, ensure_ascii=False, default=repr)}" for key, item in data.items()
-    ]
-    return "\n".join(release(line, 6_000) for line in lines)
+    return "\n".join(
+        release(f"{key}: {json.dumps(item, ensure_ascii=False, default=repr)}", 6_000)
+        for key, item in data.items()
+    )

@@ -13,8 +13,8 @@ def clamp(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
     before = look(call, diagnosis.path)
     if not isinstance(before, int | float) or isinstance(before, bool):
         return GiveUp("there is no number where the error points")
-    told, place = context.trust(diagnosis), context.place(call)
-    place = place.at(keys_of(diagnosis.path), call.args)
+    told = context.trust(diagnosis)
+    place = context.place(call).at(keys_of(diagnosis.path), call.args)
     bounds = {**place.view, **told.constraint}
     for name, is_out in (("minimum", lt), ("maximum", gt)):
         limit = _number(bounds.get(name, told.captures.get(name)))

@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from functools import partial
 from typing import TypeAlias
 
@@ -17,7 +16,6 @@ LEAD = 0.1
 """How much nearer a key and its argument must be than any rival of either."""
 MAX_PAIRS = 1_000
 """Pairs of keys and arguments beyond which only the same letters count: such a call is no slip."""
-_NO_NAMES: Mapping[str, str] = {}
 
 _Prices: TypeAlias = dict[tuple[str, str], float]
 """How far each key is from each argument that it may mean."""
@@ -33,9 +31,9 @@ class Assignment:
         ties: By key, the arguments that it may as well mean, or shares with another key.
     """
 
-    names: Mapping[str, str] = field(default_factory=dict)
-    safety: Mapping[str, Safety] = field(default_factory=dict)
-    ties: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: Mapping[str, str]
+    safety: Mapping[str, Safety]
+    ties: Mapping[str, tuple[str, ...]]
 
 
 def match_keys(
@@ -45,7 +43,7 @@ def match_keys(
     acts: bool,
     said: frozenset[str],
     reads: Callable[[JSON, Slot], bool],
-    synonyms: Mapping[str, str] = _NO_NAMES,
+    synonyms: Mapping[str, str],
 ) -> Assignment:
     """Assign unknown keys to free arguments; a key without a clear lead is assigned to none.
 
@@ -54,7 +52,7 @@ def match_keys(
 
     >>> holes = Slot.of({"properties": {"from_city": {}, "to_city": {}}}).properties
     >>> found = match_keys({"fromCity": 1, "city": 2}, holes, acts=True, said=frozenset(),
-    ...                    reads=lambda value, slot: True)
+    ...                    reads=lambda value, slot: True, synonyms={})
     >>> found.names
     {'fromCity': 'from_city'}
 

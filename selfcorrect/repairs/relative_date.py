@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 from selfcorrect.model import Call, Change, Changed, Diagnosis, Repair, Safety, frozen
 from selfcorrect.pointer import look
@@ -19,14 +18,13 @@ class RelativeDate:
         otherwise: The strategy that reads any other date.
     """
 
-    otherwise: Callable[..., Any]
+    otherwise: Callable[..., Repair]
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         written = look(call, diagnosis.path)
         away = _AWAY.get(written.strip().lower()) if isinstance(written, str) else None
         if away is None:
-            answer: Repair = self.otherwise(call, diagnosis, context)
-            return answer
+            return self.otherwise(call, diagnosis, context)
         today = datetime.now().astimezone().date()
         day = (today + timedelta(days=away)).isoformat()
         reason = f"counted from today, {today}"

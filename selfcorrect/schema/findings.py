@@ -28,7 +28,7 @@ def findings_of(args: JsonObject, slot: Slot) -> list[Finding]:
     found = list(islice(_errors(args, slot, ()), MAX_WRONG + 1))
     if len(found) > MAX_WRONG:
         raise TooLargeError(f"the arguments have more than {MAX_WRONG} problems")
-    best: dict[str, tuple[int, Finding]] = {}
+    best: dict[str, _Ranked] = {}
     for rank, finding in found:
         path = finding["paths"][0]
         if path not in best or rank < best[path][0]:
@@ -59,15 +59,14 @@ def describe(schema: JsonObject) -> str:
 
 def must(code: str, value: JSON) -> str:
     """Say what a keyword of JSON Schema wants; `code` as in a finding."""
+    listed = value if isinstance(value, list) else [value]
     if code == "type":
-        names = value if isinstance(value, list) else [value]
         # "null" comes last, as people say it.
-        ordered = sorted(names, key=lambda name: name == "null")
+        ordered = sorted(listed, key=lambda name: name == "null")
         return f"must be {' or '.join(_TYPES.get(name, str(name)) for name in ordered)}"
     if code in ("anyOf", "oneOf"):
         return f"must be {' or '.join(value)}" if value else "must fit exactly one alternative"
     if code == "enum":
-        listed = value if isinstance(value, list) else [value]
         options = [_quote(item) for item in listed[:20]]
         rest = f" or {len(listed) - 20} more" if len(listed) > 20 else ""
         return f"must be one of {', '.join(options)}{rest}"

@@ -236,7 +236,7 @@ class _Normal:
         return self.weights[key]
 
 
-_KEYWORDS: Mapping[str, list[str]] = load_table("schema/keywords.toml")
+_KEYWORDS = load_table("schema/keywords.toml")
 _REFERENCES = _KEYWORDS["references"]
 _UNIONS = _KEYWORDS["unions"]
 _CONDITIONAL = _KEYWORDS["conditional"]

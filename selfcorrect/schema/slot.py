@@ -70,17 +70,16 @@ class Slot:
         An object means the branch whose tag it holds, or else the one whose keys fit it best.
         """
         own = kind_of(value)
-        fitting = [each for each in self.branches if each.takes(own)]
-        if len(fitting) < 2 or own != "object":
-            return fitting[0] if len(fitting) == 1 else None
-        if self.tag is not None:
-            name, by_value = self.tag
-            return by_value.get(_plain_text(value.get(name)))
-        # An object without a key of any branch means none of them.
-        known = [each for each in fitting if not value.keys().isdisjoint(each.properties)]
-        prices = [each.misfits(value) for each in known]
-        is_one = bool(known) and prices.count(min(prices)) == 1
-        return known[prices.index(min(prices))] if is_one else None
+        found = [each for each in self.branches if each.takes(own)]
+        if len(found) > 1 and own == "object":
+            if self.tag is not None:
+                name, by_value = self.tag
+                return by_value.get(_plain_text(value.get(name)))
+            # An object without a key of any branch means none of them.
+            known = [each for each in found if not value.keys().isdisjoint(each.properties)]
+            least = min((each.misfits(value) for each in known), default=None)
+            found = [each for each in known if each.misfits(value) == least]
+        return found[0] if len(found) == 1 else None
 
     def misfits(self, value: JsonObject) -> tuple[int, int]:
         """Count the keys that an object has too many, and those that it lacks."""
@@ -256,8 +255,8 @@ def _plain(schema: Any, root: Root, depth: int) -> JsonObject:
     for part in here.pop("allOf", ()):
         more = _plain(part, root, depth - 1)
         theirs, ours = _mapping(more.get("properties")), _mapping(here.get("properties"))
-        both = {**theirs, **{name: each for name, each in ours.items() if each is not True}}
-        both = {**ours, **both}
+        said = {name: each for name, each in ours.items() if each is not True}
+        both = {**ours, **theirs, **said}
         here = {**more, **here, **({"properties": both} if both else {})}
     for union in ("anyOf", "oneOf"):
         others = [each for each in here.get(union, ()) if _mapping(each).get("type") != "null"]

@@ -14,10 +14,8 @@ _NAMES_OF_MONTHS = (
     "January February March April May June July August September October November December"
 )
 _MONTHS = tuple(_NAMES_OF_MONTHS.split())
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_WEEKDAY = re.compile(
-    r"(mon|tue|wed|thu|fri|sat|sun)(?:s?day|nesday|rsday|urday|s|rs|r)?\.?,? ", re.IGNORECASE
-)
+_WEEKDAYS = "mon|tue|wed|thu|fri|sat|sun"
+_WEEKDAY = re.compile(rf"({_WEEKDAYS})(?:s?day|nesday|rsday|urday|s|rs|r)?\.?,? ", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"(\d{4})([-/. ])(\d{1,2})\2(\d{1,2})", re.ASCII)
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/. ])(\d{1,2})\2(\d{4})", re.ASCII)
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
@@ -79,7 +77,7 @@ def days_in(text: str) -> list[tuple[date, Safety]]:
     if named is None:
         return found
     # The name of the day has to be true.
-    weekday = _WEEKDAYS.index(named[1].lower())
+    weekday = _WEEKDAYS.split("|").index(named[1].lower())
     return [(day, Safety.INFERRED) for day, _ in found if day.weekday() == weekday]
 
 

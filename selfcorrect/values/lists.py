@@ -30,7 +30,7 @@ def read_list(value: JSON, slot: Slot) -> Iterator[Reading]:
         if len(value) == 1 and slot.kinds and wants_one:
             yield Reading(value[0], Safety.INFERRED, "unwrap-list")
     # A text in the place of an item is an item: it is no list in a list.
-    elif "array" in slot.kinds and not slot.is_item:
+    elif not slot.is_item:
         item = slot.item or Slot({})
         # `none` is an item only where it is listed.
         if not says_nothing(value) or value in item.choices:

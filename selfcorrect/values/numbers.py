@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from selfcorrect.model import JSON, Safety
+from selfcorrect.reading.strict_json import holds
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.units import is_asked_for
@@ -48,10 +49,12 @@ def _in_text(text: str, slot: Slot) -> Iterator[Reading]:
 
 def _with_unit(text: str, run: re.Match[str], slot: Slot) -> Iterator[Reading]:
     units = [each.strip() for each in (text[: run.start()], text[run.end() :]) if each.strip()]
-    digits, name, description = run[0], slot.name, slot.description
+    digits = run[0]
     if ("," in digits and not _GROUPED.fullmatch(digits)) or _DOTTED.fullmatch(digits):
         return
-    if all(_UNIT.fullmatch(each) and is_asked_for(each, name, description) for each in units):
+    if all(
+        _UNIT.fullmatch(each) and is_asked_for(each, slot.name, slot.description) for each in units
+    ):
         is_sure = "," not in digits or "number" not in slot.kinds or digits.count(",") > 1
         safety = Safety.INFERRED if "," in digits else Safety.EXACT
         yield from _number(digits.replace(",", ""), safety) if is_sure else ()
@@ -66,11 +69,6 @@ def _number(digits: str, safety: Safety) -> Iterator[Reading]:
         yield Reading(int(exact), safety, "convert-type", is_guess)
     elif holds(digits):
         yield Reading(float(exact), safety, "convert-type", is_guess)
-
-
-def holds(digits: str) -> bool:
-    """Say whether Python's float holds every digit of a number."""
-    return Decimal(repr(float(digits))) == Decimal(digits)
 
 
 def number_word(text: str) -> int | None:

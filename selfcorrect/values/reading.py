@@ -40,6 +40,8 @@ class Primitive:
         reason: What is said of its changes.
         is_shape: Whether it reads the shape of a value; what is inside may need repair itself.
         option: The option in which a map gives it words to look up.
+        levels: How many keys lead from the arguments to what it works on, as an end of a slice;
+            left out, all.
         words: Those words.
     """
 
@@ -48,4 +50,5 @@ class Primitive:
     reason: str = ""
     is_shape: bool = False
     option: str = ""
+    levels: int | None = None
     words: JsonObject = field(default_factory=dict)

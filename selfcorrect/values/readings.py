@@ -11,7 +11,7 @@ from selfcorrect.values.lists import read_list
 from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
 from selfcorrect.values.reading import Primitive, Reader, Reading
-from selfcorrect.values.structures import read_nested, read_wrapped
+from selfcorrect.values.structures import OPENED, read_nested, read_wrapped
 from selfcorrect.values.texts import read_text
 
 
@@ -27,7 +27,7 @@ class Allow:
     """
 
     strategies: tuple[Primitive, ...]
-    classes: frozenset[Safety] = frozenset({Safety.EXACT, Safety.INFERRED, Safety.LOSSY})
+    classes: frozenset[Safety] = frozenset(Safety)
     acts: bool = True
     description: str = ""
 
@@ -73,8 +73,9 @@ def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
 
 
 def applicable(value: JSON, slot: Slot, allow: Allow) -> tuple[str, ...]:
-    """Return the names of the strategies that can look at a value of this type in this place."""
-    names = {name for _, strategies in _readers(value, slot) for name in strategies}
+    """Return the names of the strategies that can look at a value here, or in a branch."""
+    slots = slot.branches or (slot,)
+    names = {name for each in slots for _, found in _readers(value, each) for name in found}
     return tuple(each.name for each in allow.strategies if each.name in names)
 
 
@@ -86,7 +87,7 @@ def _readers(value: JSON, slot: Slot) -> Iterator[tuple[Reader, tuple[str, ...]]
         yield from _type_readers(value, slot)
         if slot.choices:
             yield read_choice, ("correct-enum",)
-    if isinstance(value, str) and value.lstrip()[:1] in _OPENERS:
+    if isinstance(value, str) and value.lstrip()[:1] in OPENED:
         yield read_nested, ("parse-nested",)
     if isinstance(value, list):
         yield read_list, ("unwrap-list",)
@@ -109,4 +110,3 @@ def _type_readers(value: JSON, slot: Slot) -> Iterator[tuple[Reader, tuple[str, 
 
 
 _NUMBERS = frozenset({"integer", "number"})
-_OPENERS = ("[", "{", "(")

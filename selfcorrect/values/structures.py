@@ -1,6 +1,5 @@
 """A list or object that was written as text, and a value in an object of its own."""
 
-import re
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import lru_cache
@@ -10,20 +9,20 @@ from selfcorrect.names import same_words, words
 from selfcorrect.reading.json_text import NOTATION, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.schema.slot import Slot
-from selfcorrect.values.numbers import holds
 from selfcorrect.values.reading import Reading
 
 
 def read_nested(value: JSON, slot: Slot) -> Iterator[Reading]:
     """Read a text as the list or object that it writes, in JSON or in Python's notation."""
-    kind = _OPENED.get(value.lstrip()[:1]) if isinstance(value, str) else None
-    if isinstance(value, str) and kind and slot.kinds and slot.takes(kind):
+    kind = OPENED.get(value.lstrip()[:1]) if isinstance(value, str) else None
+    if kind and slot.kinds and slot.takes(kind):
         found = nested(value)
         if found is not ABSENT:
             yield Reading(found, Safety.EXACT, "parse-nested")
 
 
-_OPENED = {"[": "array", "(": "array", "{": "object"}
+OPENED = {"[": "array", "(": "array", "{": "object"}
+"""Which kind of value a text writes that begins so."""
 
 
 def read_wrapped(value: JSON, slot: Slot) -> Iterator[Reading]:
@@ -78,12 +77,9 @@ def _read(text: str) -> JSON:
         read = read_json_text(text)
     except JsonTextError:
         return ABSENT
-    is_whole = _CERTAIN.issuperset(read.skipped) and all(map(holds, _FRACTION.findall(text)))
-    return read.value if is_whole else ABSENT
+    return read.value if _CERTAIN.issuperset(read.skipped) else ABSENT
 
 
-_FRACTION = re.compile(r"(?<![\w.])-?\d+\.\d+(?:[eE][+-]?\d+)?(?![\w.])", re.ASCII)
-"""A number that is perhaps rounded where it is read; one in a text of its own may be too."""
 _CERTAIN = NOTATION | {"backslash"}
 """A backslash before no letter of JSON stands for itself: `["dir C:\\Dev"]`."""
 
