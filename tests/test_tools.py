@@ -386,7 +386,7 @@ def test_a_late_tool_is_a_timeout():
         began = time.monotonic()
         with pytest.raises(TimeoutError, match=r"f gave no answer within 0\.05 seconds"):
             run()
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 10
     stop.set()
 
 
