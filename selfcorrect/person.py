@@ -99,8 +99,9 @@ def _item(answer: Any, question: JsonObject, place: Slot | None) -> JsonDict | G
             return GiveUp(f"this question takes one decision, not {len(answer)}")
     if isinstance(answer, list) and len(answer) == 1 and _action_of(answer[0]) is not None:
         answer = answer[0]
-    if (action := _action_of(answer)) is not None:
-        return {**answer, "action": action}
+    item: Any = answer
+    if (action := _action_of(item)) is not None:
+        return {**item, "action": action}
     if isinstance(answer, str | bool):
         return _word(answer, question, place)
     return {"action": "answer", "value": answer}

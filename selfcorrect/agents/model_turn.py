@@ -109,7 +109,9 @@ async def _take_turn(
     if (feedback := run.say_once(object_to_repeats(messages))) is not None:
         asked = asked.override(messages=[*asked.messages, feedback_message(feedback)])
     before = {*run.objections}
-    for left in reversed(range(MOST_ASKS)):
+    left = MOST_ASKS
+    while True:
+        left -= 1
         response = await ask_model(asked, ask, loop.context, run.account)
         written = next((each for each in response.result if isinstance(each, AIMessage)), None)
         if written is None:

@@ -118,13 +118,13 @@ def _picture(sight: Sight) -> Picture:
 def _moments(sight: Sight) -> Iterator[Moment]:
     path = {each.id for each in sight.head.path}
     for each in sight.history.points:
-        moment = moment_of(each.id, _names(each.nodes), _event(each))
+        moment: Any = moment_of(each.id, _names(each.nodes), _event(each))
         moment |= {"kind": each.kind, "seconds": sight.seconds.get(each.id, 0.0)}
         moment |= {"is_left": each.id not in path, "is_head": each.id == sight.head.id}
         yield moment
         if moment["is_head"] and sight.status == "error":
             node, error = _names(sight.now.next), sight.error.partition(":")[0]
-            yield {**moment, "node": node, "outcome": error, "kind": "error", "is_head": False}
+            yield moment | {"node": node, "outcome": error, "kind": "error", "is_head": False}
 
 
 def _event(point: Point) -> JsonDict:

@@ -14,7 +14,7 @@ _NAMES_OF_MONTHS = (
     "January February March April May June July August September October November December"
 )
 _MONTHS = tuple(_NAMES_OF_MONTHS.split())
-_WEEKDAYS = "mon|tue|wed|thu|fri|sat|sun"
+_WEEKDAYS: str = "mon|tue|wed|thu|fri|sat|sun"
 _WEEKDAY = re.compile(rf"({_WEEKDAYS})(?:s?day|nesday|rsday|urday|s|rs|r)?\.?,? ", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"(\d{4})([-/. ])(\d{1,2})\2(\d{1,2})", re.ASCII)
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/. ])(\d{1,2})\2(\d{4})", re.ASCII)
