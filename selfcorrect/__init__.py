@@ -9,8 +9,8 @@ from typing import Any
 from selfcorrect.lazy import load_names
 
 _HOMES = {
-    "agents.middleware": "AgentOptions SelfCorrection",
-    "diagnosis.kind": "classify",
+    "langchain.middleware": "AgentOptions SelfCorrection",
+    "nodes.diagnose": "classify",
     "effects": "Effect Outcome",
     "errors": "CorrectionFailed Escalation EscalationError GraphSetupError HardFailure LedgerError"
     " MapError NotDone SelfCorrectError",
@@ -26,7 +26,7 @@ _HOMES = {
     "protocols": "RepairContext",
     "repairs.ask_model": "AskModel",
     "report": "FailureReport",
-    "resuming": "aresume resume",
+    "resumption": "aresume resume",
     "setup": "Options",
     "state": "CorrectionState",
     "strategy_map.document": "ErrorRule",

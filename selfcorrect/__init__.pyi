@@ -1,10 +1,5 @@
 """The public names, for type checkers; `__init__.py` loads each when it is first used."""
 
-from selfcorrect.agents.middleware import (
-    AgentOptions as AgentOptions,
-    SelfCorrection as SelfCorrection,
-)
-from selfcorrect.diagnosis.kind import classify as classify
 from selfcorrect.effects import (
     Effect as Effect,
     Outcome as Outcome,
@@ -28,6 +23,10 @@ from selfcorrect.handlers import (
     OnError as OnError,
     default_on_error as default_on_error,
     on_error as on_error,
+)
+from selfcorrect.langchain.middleware import (
+    AgentOptions as AgentOptions,
+    SelfCorrection as SelfCorrection,
 )
 from selfcorrect.limits import Limits as Limits
 from selfcorrect.mender import (
@@ -57,12 +56,13 @@ from selfcorrect.model import (
     Wait as Wait,
 )
 from selfcorrect.models.prompts import Prompts as Prompts
+from selfcorrect.nodes.diagnose import classify as classify
 from selfcorrect.pointer import look as look
 from selfcorrect.policies.run import ToolErrorPolicy as ToolErrorPolicy
 from selfcorrect.protocols import RepairContext as RepairContext
 from selfcorrect.repairs.ask_model import AskModel as AskModel
 from selfcorrect.report import FailureReport as FailureReport
-from selfcorrect.resuming import aresume as aresume, resume as resume
+from selfcorrect.resumption import aresume as aresume, resume as resume
 from selfcorrect.setup import Options as Options
 from selfcorrect.state import CorrectionState as CorrectionState
 from selfcorrect.strategy_map.document import ErrorRule as ErrorRule

@@ -21,11 +21,10 @@ from langgraph.runtime import RunControl
 
 from selfcorrect.context import run_sync
 from selfcorrect.effects.again import may_start_over
-from selfcorrect.effects.effect import UNDECLARED
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import SCOPE, GraphNode
-from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.model import UNDECLARED, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.text import bound, quote

@@ -10,13 +10,13 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects.again import Record, Request, Verdict, Vouch, doubt_of, may_run
-from selfcorrect.effects.effect import UNDECLARED, acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.handlers import DEFAULTS, RUNG, OnError
 from selfcorrect.limits import Limits
 from selfcorrect.model import (
     JSON,
+    UNDECLARED,
     Call,
     Change,
     Finding,
@@ -24,6 +24,7 @@ from selfcorrect.model import (
     JsonObject,
     Safety,
     T,
+    acts,
     call_of,
     frozen,
     name_place,
@@ -38,9 +39,9 @@ from selfcorrect.text import clean, quote, release, text_of
 from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
-    from selfcorrect.models.fixer import AskHandler
     from selfcorrect.reading.choose import Chosen, NoCall, Unreadable
     from selfcorrect.reading.text_call import TextCall
+    from selfcorrect.repairs.fixer import AskHandler
 
 MAX_LIVE_RUNS = 1_000
 MAX_TEXTS = 8
@@ -141,13 +142,15 @@ class RunContext:
     def read(self, text: str, finish_reason: str | None) -> "Chosen | NoCall | Unreadable":
         """Return the calls of a text; a long one is read once for all who ask."""
         from selfcorrect.reading.choose import read_text
-        from selfcorrect.repairs.fix_json import keys_in
+        from selfcorrect.repairs.fix_json import call_keys
 
         key = text, finish_reason
         if key not in self.texts:
             if len(self.texts) >= MAX_TEXTS:
                 self.texts.clear()
-            keys = replace(keys_in(self.map.rules), is_free=self.only_reads)
+            keys = replace(
+                call_keys(each.rule.options for each in self.map.rules), is_free=self.only_reads
+            )
             self.texts[key] = read_text(text, self.offers, finish_reason, keys)
         return self.texts[key]
 
@@ -327,7 +330,7 @@ class RunContext:
         # Handlers are whole: where the first one does not know the kind, no other is asked.
         if handler is None or getattr(handler, kind) is None:
             return None
-        from selfcorrect.models.fixer import AskHandler
+        from selfcorrect.repairs.fixer import AskHandler
 
         return AskHandler(handler, kind)
 

@@ -15,9 +15,9 @@ from selfcorrect.context import RunContext, run_sync
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.routing import END, Table
-from selfcorrect.setup import Loop, Options, build_loop, show_options
+from selfcorrect.setup import Options, build_loop, show_options
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
-from selfcorrect.step import run_step
+from selfcorrect.step import Loop, run_step
 
 AGAIN = "selfcorrect_again"
 """The key of a config by which a person says that what is in doubt is to be done again."""

@@ -134,7 +134,7 @@ class Mender:
         The forms are those of `history`. A message without a call is read as text. What a
         provider says of the end of the message counts as `finish_reason`.
         """
-        from selfcorrect.agents.history import read_message, stop_reason_of
+        from selfcorrect.threads.history import read_message, stop_reason_of
 
         if not isinstance(message, Mapping):
             return self.call(message, **beside)
@@ -160,12 +160,18 @@ class Mender:
         Raises:
             GraphSetupError: If the form is unknown.
         """
-        from selfcorrect.agents.forms import FORMS
-        from selfcorrect.agents.history import make_valid
+        from selfcorrect.threads.forms import FORMS
+        from selfcorrect.threads.history import Form, make_valid
 
+        own: Form | None = None
         if form is not None:
             refuse_unknown("form", [form], FORMS)
-        found = make_valid(messages, FORMS[form] if form else None)
+            own = FORMS[form]
+        elif not all(isinstance(each, dict) for each in messages):
+            from selfcorrect.langchain.calls import LangChainForm
+
+            own = LangChainForm()
+        found = make_valid(messages, own)
         outcome = "repaired" if found.changes else "valid"
         calls = tuple(MendedCall(each.name, each.args, each.id, "valid") for each in found.calls)
         return Mending(outcome, calls, changes=found.changes, value=found.messages)
@@ -173,7 +179,7 @@ class Mender:
     def _inputs(self, given: Any, beside: JsonObject) -> list[JsonObject]:
         """Return what a run takes for each call."""
         if hasattr(given, "invalid_tool_calls"):
-            from selfcorrect.agents.history import stop_reason_of
+            from selfcorrect.threads.history import stop_reason_of
 
             beside = {"finish_reason": stop_reason_of(given.response_metadata), **beside}
             given = [*given.tool_calls, *given.invalid_tool_calls] or given.text

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
 from itertools import islice
-from typing import Any, Literal, TypedDict, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
 
 JSON = Any
 """None, bool, int, float, str, a list of JSON, or a dict from str to JSON."""
@@ -370,3 +370,17 @@ Repair = Changed | Wait | Result | Ask | GiveUp | Escalate | Terminal | Retry | 
 
 Needs = Literal["nothing", "model", "person"]
 """What a strategy costs."""
+
+
+Effect: TypeAlias = Literal["read_only", "idempotent", "mutating", "destructive"]
+"""What calling a tool does to the world, as its author or a deployment declares it."""
+EFFECTS: tuple[Effect, ...] = ("read_only", "idempotent", "mutating", "destructive")
+UNDECLARED: Effect = "mutating"
+"""A tool without a declared effect counts as one that acts."""
+HARMLESS: frozenset[str] = frozenset({"read_only", "idempotent"})
+"""Effects of tools of which one call more than meant changes nothing."""
+
+
+def acts(effect: str) -> bool:
+    """Say whether one call more than meant would change something."""
+    return effect not in HARMLESS

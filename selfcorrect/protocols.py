@@ -5,11 +5,10 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from selfcorrect.effects.again import Record, Verdict
-from selfcorrect.effects.effect import acts
 from selfcorrect.errors import LimitReachedError
-from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject, frozen
+from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject, acts, frozen
 from selfcorrect.models.port import ModelPort, Spending
-from selfcorrect.names import same_words
+from selfcorrect.names.letters import same_words
 from selfcorrect.schema.slot import Slot
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from pathlib import Path
 
-from selfcorrect.effects.effect import acts
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.lazy import load_table
-from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
+from selfcorrect.model import JSON, JsonDict, JsonObject, acts, frozen
 from selfcorrect.text import release
 
 

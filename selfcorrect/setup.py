@@ -1,9 +1,7 @@
 """Puts the parts of a graph together: options in, a `Loop` out, mistakes raised early."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib import import_module
+from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args, get_type_hints
@@ -17,8 +15,7 @@ from selfcorrect.lazy import load_table
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
 from selfcorrect.model import F, JsonDict, JsonObject, Safety
-from selfcorrect.nodes.execute import execute, unfit
-from selfcorrect.nodes.plan import plan
+from selfcorrect.nodes.execute import unfit
 from selfcorrect.policies.run import (
     DEFAULT_CLASSES,
     Hooks,
@@ -28,26 +25,13 @@ from selfcorrect.policies.run import (
 )
 from selfcorrect.protocols import ChatModel, Clock, Ledger, Node
 from selfcorrect.routing import Table, build_table, edge_name
-from selfcorrect.state import STATE_KEYS, CorrectionState, Update
+from selfcorrect.state import STATE_KEYS, CorrectionState
+from selfcorrect.step import Loop, load_node
 from selfcorrect.strategy_map.load import reason_of
 from selfcorrect.strategy_map.merge import nearest
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
 
-
-def load_node(name: str) -> Node:
-    """Return a built-in node; those that a healthy call does not reach are imported late."""
-    if name in _EAGER:
-        return _EAGER[name]
-
-    async def node(state: CorrectionState, context: RunContext) -> Update:
-        found: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
-        return await found(state, context)  # type: ignore[no-any-return]
-
-    return node
-
-
-_EAGER: Mapping[str, Node] = {"plan": plan, "execute": execute}
 SLOTS: Mapping[str, str] = load_table("routing.toml")["slots"]
 """The built-in nodes, by the option that takes their place."""
 
@@ -154,35 +138,6 @@ def _fits(name: str, value: Any, kind: Any) -> bool:
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind, config=ConfigDict(arbitrary_types_allowed=True))
-
-
-@dataclass(frozen=True)
-class Loop:
-    """Everything that runs: the table, the nodes and their context.
-
-    Attributes:
-        table: Which node follows which outcome.
-        nodes: The nodes by name.
-        context: The parts that nodes use.
-        state: The type of the state.
-        own_keys: The keys that the deployment added to the state, with their types.
-    """
-
-    table: Table
-    nodes: Mapping[str, Node]
-    context: RunContext
-    state: type[CorrectionState]
-    own_keys: Mapping[str, Any]
-
-    @cached_property
-    def reducers(self) -> dict[str, Callable[[Any, Any], Any]]:
-        """The reducers of keys: the callables in their `Annotated` types."""
-        return {
-            key: each
-            for key, hint in get_type_hints(self.state, include_extras=True).items()
-            for each in getattr(hint, "__metadata__", ())
-            if callable(each)
-        }
 
 
 def build_loop(

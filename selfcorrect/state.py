@@ -147,6 +147,12 @@ def new_run(state: CorrectionState, run: str) -> Update:
     }
 
 
+def state_findings(source: str, findings: list[Finding]) -> Update:
+    """Return the update about what is wrong, with a note for the trail."""
+    texts = [release(each["text"], 500) for each in findings[:20]]
+    return {"source": source, "findings": findings, "note": {"error": texts}}
+
+
 def stop_run(reason: str, detail: str, **more: JSON) -> Update:
     """Return the update with which a node ends the run in the report."""
     return {"outcome": "stopped", "stop": {"reason": reason, "detail": detail, **more}}

@@ -1,19 +1,77 @@
-"""One step of a run: call the node, check its update, add to the trail, name the next node."""
+"""A `Loop`, and one step of it: call the node, check its update, name the next node."""
 
 import inspect
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any, get_type_hints
 from uuid import uuid4
 
 from selfcorrect.context import RunContext, has_readers
 from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.model import JsonDict
+from selfcorrect.nodes.execute import execute
+from selfcorrect.nodes.plan import plan
 from selfcorrect.policies.run import PolicySource
+from selfcorrect.protocols import Node
 from selfcorrect.routing import END, ENTRY, PASSED, REPORT, ROUTES, STOPPED, Table
-from selfcorrect.setup import Loop
-from selfcorrect.state import FORMAT, INPUT_KEYS, STATE_KEYS, CorrectionState, new_run, stop_run
+from selfcorrect.state import (
+    FORMAT,
+    INPUT_KEYS,
+    STATE_KEYS,
+    CorrectionState,
+    Update,
+    new_run,
+    stop_run,
+)
 from selfcorrect.text import redact_json, text_of
 
 MAX_STEPS = 500
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Everything that runs: the table, the nodes and their context.
+
+    Attributes:
+        table: Which node follows which outcome.
+        nodes: The nodes by name.
+        context: The parts that nodes use.
+        state: The type of the state.
+        own_keys: The keys that the deployment added to the state, with their types.
+    """
+
+    table: Table
+    nodes: Mapping[str, Node]
+    context: RunContext
+    state: type[CorrectionState]
+    own_keys: Mapping[str, Any]
+
+    @cached_property
+    def reducers(self) -> dict[str, Callable[[Any, Any], Any]]:
+        """The reducers of keys: the callables in their `Annotated` types."""
+        return {
+            key: each
+            for key, hint in get_type_hints(self.state, include_extras=True).items()
+            for each in getattr(hint, "__metadata__", ())
+            if callable(each)
+        }
+
+
+def load_node(name: str) -> Node:
+    """Return a built-in node; those that a healthy call does not reach are imported late."""
+    if name in _EAGER:
+        return _EAGER[name]
+
+    async def node(state: CorrectionState, context: RunContext) -> Update:
+        found: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
+        return await found(state, context)  # type: ignore[no-any-return]
+
+    return node
+
+
+_EAGER: Mapping[str, Node] = {"plan": plan, "execute": execute}
 
 
 async def run_step(loop: Loop, node: str, state: CorrectionState, context: RunContext) -> JsonDict:

@@ -9,9 +9,8 @@ from typing import Any
 from selfcorrect.context import run_sync
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.routing import END
-from selfcorrect.setup import Loop
 from selfcorrect.state import ONE_STEP_KEYS
-from selfcorrect.step import run_step
+from selfcorrect.step import Loop, run_step
 
 OUTPUT = ("result", "failure", "trail")
 

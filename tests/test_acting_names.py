@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from kit import table
 from test_likeness import meant_keys, meant_tool, pairs, tool
 
-from selfcorrect import ToolSpec, likeness, names
-from selfcorrect.likeness import is_slip, typos
-from selfcorrect.repairs import keys
+from selfcorrect import ToolSpec
+from selfcorrect.names import arguments, letters, likeness
+from selfcorrect.names.likeness import is_slip, typos
 
 SECTIONS = ("digits", "trades", "beginnings", "endings", "plurals", "codes")
 SHAPES = ("{}", "act_on_{}_now", "{}_total", "new-{}")
@@ -157,7 +157,7 @@ def test_no_name_is_taken_for_one_that_differs_in_letters():
 
 
 MUTANTS = [
-    ("separators beside a digit", names, "_numbers", lambda _name: []),
+    ("separators beside a digit", letters, "_numbers", lambda _name: []),
     ("a sign is a separator", likeness, "is_plain", lambda _name: True),
     ("a slip anywhere in a word", likeness, "is_inner_slip", is_slip),
     ("a slip in a short word", likeness, "_SHORTEST", 2),
@@ -173,7 +173,7 @@ MUTANTS = [
     ("noise in a tool's name", ToolSpec, "acts", False),
     (
         "noise in a key",
-        keys,
+        arguments,
         "difference",
         lambda one, other, said, **_: likeness.difference(one, other, said),
     ),

@@ -23,8 +23,8 @@ from selfcorrect.effects.again import (
     may_run,
     may_start_over,
 )
-from selfcorrect.effects.effect import EFFECTS, acts
 from selfcorrect.effects.outcome import Outcome
+from selfcorrect.model import EFFECTS, acts
 
 TABLE = Path(__file__).parent / "data" / "may_run.txt"
 SAME, OTHER = "same", "other"

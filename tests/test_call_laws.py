@@ -10,8 +10,8 @@ import pytest
 from corrupt import CHANGES, NAME, make_trials, offer
 
 from selfcorrect import Mender
-from selfcorrect.likeness import typos
 from selfcorrect.model import Call, Safety
+from selfcorrect.names.likeness import typos
 from selfcorrect.pointer import apply
 from selfcorrect.values.reading import Reading
 
@@ -296,15 +296,25 @@ MUTANTS = [
             original | {"cancelled", "refund", "not", "example", "except", "before", "if_approved"}
         ),
     ),
-    ("a key without its lead", "twice", "selfcorrect.repairs.keys._find_leads", nearest),
-    ("a key that holds an argument's name", "key", "selfcorrect.repairs.keys.difference", inside),
-    ("a key with a sign", "key", "selfcorrect.likeness.is_plain", YES),
-    ("a tool's name in a longer one", "rename", "selfcorrect.repairs.tools.difference", inside),
-    ("a tool's name with a sign", "rename", "selfcorrect.repairs.tools.is_plain", YES),
+    ("a key without its lead", "twice", "selfcorrect.names.arguments._find_leads", nearest),
+    (
+        "a key that holds an argument's name",
+        "key",
+        "selfcorrect.names.arguments.difference",
+        inside,
+    ),
+    ("a key with a sign", "key", "selfcorrect.names.likeness.is_plain", YES),
+    (
+        "a tool's name in a longer one",
+        "rename",
+        "selfcorrect.repairs.tool_names.difference",
+        inside,
+    ),
+    ("a tool's name with a sign", "rename", "selfcorrect.repairs.tool_names.is_plain", YES),
     (
         "any namespace",
         "rename",
-        "selfcorrect.repairs.tools._NAMESPACE",
+        "selfcorrect.repairs.tool_names._NAMESPACE",
         instead(re.compile(r"\w+[.:/]")),
     ),
     (

@@ -11,13 +11,13 @@ from kit import table
 
 from selfcorrect import ToolSpec, classify
 from selfcorrect.cli.diagnose import describe
+from selfcorrect.cli.explain import explain
 from selfcorrect.diagnosis.body import body_of, keys_in
 from selfcorrect.diagnosis.clues import plain, sentence_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
 from selfcorrect.diagnosis.facts import finding_of, recorded_finding
 from selfcorrect.diagnosis.parameters import MARK, mask, places_of
 from selfcorrect.diagnosis.witness import FILE
-from selfcorrect.strategy_map.explain import explain
 from selfcorrect.strategy_map.strategy_map import load_default
 from selfcorrect.testing import VirtualTime, play
 

@@ -14,7 +14,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from selfcorrect import Mender, SelfCorrection
-from selfcorrect.agents.thread import valid_thread
+from selfcorrect.langchain.thread import valid_thread
 from selfcorrect.testing import ScriptedModel
 
 TOOL = {"name": "look", "parameters": {"properties": {"query": {"type": "string"}}}}

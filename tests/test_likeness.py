@@ -13,10 +13,10 @@ from hypothesis import assume, given, settings, strategies as st
 from kit import sections, table
 
 from selfcorrect import Safety, ToolSpec
-from selfcorrect.likeness import OTHER, SAME, difference
-from selfcorrect.names import LONGEST, is_plain, letters, words
-from selfcorrect.repairs.keys import match_keys
-from selfcorrect.repairs.tools import match_tool
+from selfcorrect.names.arguments import match_keys
+from selfcorrect.names.letters import LONGEST, is_plain, letters, words
+from selfcorrect.names.likeness import OTHER, SAME, difference
+from selfcorrect.repairs.tool_names import match_tool
 from selfcorrect.schema.slot import Slot
 
 QUICK = settings(max_examples=800, deadline=None, derandomize=True)
@@ -254,13 +254,14 @@ def test_a_long_name_costs_little():
 
 
 def test_the_dictionary_is_small_and_loaded_for_renames_alone():
-    home = Path(sys.modules["selfcorrect.dictionary"].__file__)
+    home = Path(sys.modules["selfcorrect.names.dictionary"].__file__)
     packed = [home.with_name(file).read_bytes() for file in ("words.bin", "rare.bin")]
     assert sum(map(len, packed)) <= 250_000
     common, rare = (zlib.decompress(each).decode().split() for each in packed)
     assert (common, rare) == (sorted(set(common)), sorted(set(rare) - set(common)))
     code = """
-from selfcorrect import ToolSpec, build_graph, dictionary
+from selfcorrect import ToolSpec, build_graph
+from selfcorrect.names import dictionary
 def find(seats: int) -> str:
     "Find."
     return "ok"

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from selfcorrect import classify
 from selfcorrect.diagnosis.facts import finding_of
+from selfcorrect.nodes.diagnose import diagnose_faults
 from selfcorrect.strategy_map.strategy_map import load_default
 
 MAP = load_default()
@@ -116,7 +117,7 @@ def test_databases(query, kind):
     with engine.connect() as connection, pytest.raises(sqlalchemy.exc.DBAPIError) as other:
         connection.execute(sqlalchemy.text(query))
     for error in (raised.value, other.value):
-        (found,) = MAP.diagnose_faults(finding_of(error), args={"query": query})
+        (found,) = diagnose_faults(MAP, finding_of(error), args={"query": query})
         assert found["kind"] == kind
     base.close()
 
@@ -138,7 +139,7 @@ def test_validators(args, category, place):
         jsonschema.validate(args, Order.model_json_schema())
     for error in (raised.value, other.value):
         assert classify(error) == "validation"
-        (found,) = MAP.diagnose_faults(finding_of(error), args=args)
+        (found,) = diagnose_faults(MAP, finding_of(error), args=args)
         assert (found["category"], found["paths"]) == (category, [f"/args/{place}"])
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import pytest
 from kit import DATA, table
 
+from selfcorrect.cli.explain import explain
+from selfcorrect.cli.lint import lint
 from selfcorrect.errors import MapError
 from selfcorrect.limits import Limits
 from selfcorrect.model import ErrorKind, GiveUp, Safety, Wait, own_finding
+from selfcorrect.nodes.diagnose import diagnose_fault as diagnose
+from selfcorrect.patterns import WINDOW, PatternSet
 from selfcorrect.strategy_map.document import ErrorRule
-from selfcorrect.strategy_map.explain import explain
-from selfcorrect.strategy_map.lint import lint
-from selfcorrect.strategy_map.patterns import WINDOW, PatternSet
 from selfcorrect.strategy_map.registry import BUILT_IN, strategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 
@@ -38,7 +39,7 @@ def default():
 def test_each_row_of_the_first_table_is_a_rule(
     default, text, status, code, kind, category, params, rungs
 ):
-    found = default.diagnose(error(text, status=status, code=code))
+    found = diagnose(default, error(text, status=status, code=code))
     assert (found["kind"], found["category"]) == (kind, category)
     assert found["paths"] == [f"/args/{name}" for name in params]
     assert [name for name in found["ladder"] if name in rungs] == rungs
@@ -60,7 +61,7 @@ def test_the_first_table_says_which_rule_is_tried_first(default):
     [(status, kind) for kind, each in table("map.txt", "statuses") for status in each],
 )
 def test_a_status_alone_says_the_kind(default, status, kind):
-    assert default.diagnose(error("went wrong", status=status))["kind"] == kind
+    assert diagnose(default, error("went wrong", status=status))["kind"] == kind
 
 
 @pytest.mark.parametrize(
@@ -68,14 +69,14 @@ def test_a_status_alone_says_the_kind(default, status, kind):
     [("x", "insufficient_quota"), ("daily limit reached", None), ("check your billing", None)],
 )
 def test_a_used_up_budget_is_no_rate_limit(default, text, code):
-    assert default.diagnose(error(text, status=429, code=code))["kind"] == "quota"
+    assert diagnose(default, error(text, status=429, code=code))["kind"] == "quota"
 
 
 @pytest.mark.parametrize(
     ("code", "kind"), [(code, kind) for kind, each in table("map.txt", "codes") for code in each]
 )
 def test_a_code_alone_says_the_kind(default, code, kind):
-    assert default.diagnose(error("went wrong", code=code))["kind"] == kind
+    assert diagnose(default, error("went wrong", code=code))["kind"] == kind
 
 
 CLASSES = [
@@ -94,7 +95,7 @@ CLASSES = [
 
 @pytest.mark.parametrize(("cls", "kind", "category"), CLASSES)
 def test_a_class_says_the_kind(default, cls, kind, category):
-    found = default.diagnose(error("it broke", *mro(cls)))
+    found = diagnose(default, error("it broke", *mro(cls)))
     assert (found["kind"], found["category"]) == (kind, category)
 
 
@@ -102,17 +103,17 @@ def test_a_certificate_is_permanent_and_dns_is_transient(default):
     import socket
     import ssl
 
-    assert default.diagnose(error("x", *mro(ssl.SSLCertVerificationError)))["kind"] == "permanent"
-    assert default.diagnose(error("x", *mro(socket.gaierror)))["kind"] == "transient"
+    assert diagnose(default, error("x", *mro(ssl.SSLCertVerificationError)))["kind"] == "permanent"
+    assert diagnose(default, error("x", *mro(socket.gaierror)))["kind"] == "transient"
     wrapped = error("[SSL: CERTIFICATE_VERIFY_FAILED] failed", "httpx.ConnectError")
-    assert default.diagnose(wrapped)["kind"] == "permanent"
-    assert default.diagnose(error("x", "httpx.ConnectError"))["kind"] == "transient"
+    assert diagnose(default, wrapped)["kind"] == "permanent"
+    assert diagnose(default, error("x", "httpx.ConnectError"))["kind"] == "transient"
 
 
 @pytest.mark.parametrize(("kind_of", "code", "kind", "category", "first"), table("map.txt", "own"))
 def test_what_the_library_finds_has_a_rule(default, kind_of, code, kind, category, first):
     finding = own_finding(kind_of, code, "`x` must be an integer", "/args/x")
-    found = default.diagnose(finding)
+    found = diagnose(default, finding)
     assert (found["kind"], found["category"], found["ladder"][0]) == (kind, category, first)
     assert found["paths"] == ["/args/x"]
     assert found["rule"].startswith("default/")
@@ -120,15 +121,15 @@ def test_what_the_library_finds_has_a_rule(default, kind_of, code, kind, categor
 
 def test_the_error_names_its_place_before_the_rule_does(default):
     text = "Missing required parameter 'people.0.age'"
-    assert default.diagnose(error(text))["paths"] == ["/args/people/0/age"]
-    assert default.diagnose(error(text, paths=["/args/y"]))["paths"] == ["/args/y"]
+    assert diagnose(default, error(text))["paths"] == ["/args/people/0/age"]
+    assert diagnose(default, error(text, paths=["/args/y"]))["paths"] == ["/args/y"]
 
 
 def test_a_wait_is_read_from_the_text_where_the_error_names_none(default):
     text = "Rate limit reached. Please try again in 20.5s."
-    assert default.diagnose(error(text))["retry_after"] == 20.5
-    assert default.diagnose(error(text, retry_after=3.0))["retry_after"] == 3.0
-    assert default.diagnose(error("boom"))["retry_after"] is None
+    assert diagnose(default, error(text))["retry_after"] == 20.5
+    assert diagnose(default, error(text, retry_after=3.0))["retry_after"] == 3.0
+    assert diagnose(default, error("boom"))["retry_after"] is None
 
 
 def test_lossy_changes_run_on_readers_only_where_a_rule_says_so(default):
@@ -168,14 +169,14 @@ BOOM = error("boom 7", "httpx.HTTPStatusError", "httpx.HTTPError", status=503, c
 def test_all_conditions_of_a_rule_hold(conditions, holds):
     made = StrategyMap([ErrorRule(id="r", kind="quota", **conditions)])
     assert bool(made.matches(BOOM, "book_flight")) is holds
-    assert (made.diagnose(BOOM, "book_flight")["kind"] == "quota") is holds
+    assert (diagnose(made, BOOM, "book_flight")["kind"] == "quota") is holds
 
 
 def test_a_429_without_a_wait_can_mean_quota():
     rule = ErrorRule(id="no-wait", status=429, retry_after=False, kind="quota", priority="high")
     made = StrategyMap([rule], extends="default")
-    assert made.diagnose(error("slow down", status=429))["kind"] == "quota"
-    assert made.diagnose(error("slow down", status=429, retry_after=1.0))["kind"] == "rate_limit"
+    assert diagnose(made, error("slow down", status=429))["kind"] == "quota"
+    assert diagnose(made, error("slow down", status=429, retry_after=1.0))["kind"] == "rate_limit"
 
 
 def test_both_ends_of_a_long_text_are_read_in_linear_time():
@@ -186,18 +187,18 @@ def test_both_ends_of_a_long_text_are_read_in_linear_time():
 
 @pytest.mark.parametrize("text", ["half \ud800 a character", "\udfff" * 100_000, "\x00", "é" * 99])
 def test_any_text_can_be_read(default, text):
-    assert default.diagnose(error(text, status=503))["rule"] == "default/server-error"
-    assert default.diagnose(error(f"Unauthorized {text}"))["kind"] == "auth"
+    assert diagnose(default, error(text, status=503))["rule"] == "default/server-error"
+    assert diagnose(default, error(f"Unauthorized {text}"))["kind"] == "auth"
 
 
 def test_a_long_capture_is_left_out():
     made = StrategyMap([ErrorRule(id="r", match="(?P<first>a+) (?P<second>b*)(?P<none>c)?")])
-    assert made.diagnose(error("a" * 5_000 + " bb"))["captures"] == {"second": "bb"}
+    assert diagnose(made, error("a" * 5_000 + " bb"))["captures"] == {"second": "bb"}
 
 
 def test_what_a_map_makes_of_an_error_is_plain_json(default):
     finding = own_finding("InvalidArgs", "type", "`x` must be an integer", "/args/x", "integer")
-    found = default.diagnose(finding)
+    found = diagnose(default, finding)
     assert json.loads(json.dumps(found)) == found
     assert {type(found["kind"]), type(found["category"]), *map(type, found["ladder"])} == {str}
     assert "kind" not in finding
@@ -217,7 +218,7 @@ def test_the_first_match_decides_and_the_next_ones_complete():
             ErrorRule(id="first", match="x", priority="high", repair=["wait"]),
         ]
     )
-    found = made.diagnose(error("x"))
+    found = diagnose(made, error("x"))
     assert [each.key for each in made.rules] == ["own/first", "own/second", "own/third", "own/low"]
     assert (found["rule"], found["kind"], found["category"]) == ("own/first", "quota", "range")
     assert (found["paths"], found["ladder"]) == (["/args/a/0"], ["wait"])
@@ -234,16 +235,16 @@ def test_the_ladder_is_the_rules_then_the_categorys_then_the_kinds():
         ],
         ladders={"enum": "clamp", "quota": ["give-up"]},
     )
-    ladders = [made.diagnose(error("x", code=code))["ladder"] for code in "abcde"]
+    ladders = [diagnose(made, error("x", code=code))["ladder"] for code in "abcde"]
     assert ladders == [["wait"], [], ["clamp"], ["give-up"], []]
 
 
 def test_a_rule_of_yours_comes_first_and_another_can_be_disabled():
     rule = ErrorRule(id="mine", error="ValueError", kind="conflict", priority="low")
     made = StrategyMap([rule], extends=["default"], disable=["default/bad-request"], name="shop")
-    assert made.diagnose(error("x", "ValueError"))["rule"] == "shop/mine"
+    assert diagnose(made, error("x", "ValueError"))["rule"] == "shop/mine"
     assert "default/bad-request" not in [each.key for each in made.rules]
-    assert made.diagnose(error("x", status=400))["rule"] == "default/client-error"
+    assert diagnose(made, error("x", status=400))["rule"] == "default/client-error"
 
 
 @pytest.fixture
@@ -325,7 +326,7 @@ def test_rules_in_python_hold_functions_classes_and_objects():
         ],
         use={"other": later, "fixed": f"{__name__}:Refuse"},
     )
-    assert made.diagnose(error("x", code="a"))["ladder"] == ["later", "no", "wait"]
+    assert diagnose(made, error("x", code="a"))["ladder"] == ["later", "no", "wait"]
     assert made.rule("own/a").repair == ("later", "no", "wait")
     assert run(made, "own/a", "later") == Wait(4)
     assert run(made, "own/a", "no") == GiveUp("full")
@@ -358,7 +359,7 @@ def test_strategies_without_a_mark_are_called_by_their_names():
         return GiveUp("none")
 
     made = StrategyMap([ErrorRule(id="r", match=".", repair=[NearestDate, next_seat])])
-    assert made.diagnose(error("x"))["ladder"] == ["nearest-date", "next-seat"]
+    assert diagnose(made, error("x"))["ladder"] == ["nearest-date", "next-seat"]
 
 
 def test_a_map_brings_code_along_in_a_file_beside_it(files):

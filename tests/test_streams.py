@@ -17,8 +17,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from pydantic import BaseModel
 
 from selfcorrect import SelfCorrection
-from selfcorrect.agents.model_call import join_pieces, read_pieces
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
+from selfcorrect.langchain.model_call import join_pieces, read_pieces
 
 
 class Streaming(BaseChatModel):

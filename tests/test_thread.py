@@ -9,10 +9,10 @@ from hypothesis import given, strategies as st
 from kit import table
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from selfcorrect.agents.calls import with_calls
-from selfcorrect.agents.forms import ThreadCall, Unit
-from selfcorrect.agents.history import pair
-from selfcorrect.agents.thread import answer_to, open_calls, valid_thread
+from selfcorrect.langchain.calls import with_calls
+from selfcorrect.langchain.thread import answer_to, open_calls, valid_thread
+from selfcorrect.threads.forms import ThreadCall, Unit
+from selfcorrect.threads.history import pair
 
 
 def call(call_id, name="look", **args):
@@ -96,7 +96,7 @@ def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
 
 
 def test_pairing_serves_hosts_without_langchain():
-    code = "import sys, selfcorrect.agents.history; print([n for n in sys.modules if 'lang' in n])"
+    code = "import sys, selfcorrect.threads.history; print([n for n in sys.modules if 'lang' in n])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from kit import INTEGER, TEXT
 
 from selfcorrect.model import ABSENT, Safety
-from selfcorrect.names import letters, words
+from selfcorrect.names.letters import letters, words
 from selfcorrect.repairs.arguments import repair_arguments
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values import choices, dates, units

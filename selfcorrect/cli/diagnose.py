@@ -9,6 +9,7 @@ from selfcorrect.cli.lines import answer_lines
 from selfcorrect.cli.screen import InputError
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.model import RETRYABLE, JsonDict, name_place
+from selfcorrect.nodes.diagnose import diagnose_faults
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 
 
@@ -34,7 +35,7 @@ def describe(record: object, strategies: StrategyMap) -> JsonDict:
     finding = recorded_finding(record["message"], *given)
     schema, args = record.get("schema"), record.get("arguments")
     schema = schema if isinstance(schema, Mapping) else None
-    found = strategies.diagnose_faults(finding, record.get("tool"), args=args, schema=schema)
+    found = diagnose_faults(strategies, finding, record.get("tool"), args=args, schema=schema)
     first: Any = found[0]
     return {
         "id": record.get("id"),

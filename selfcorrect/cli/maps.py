@@ -5,12 +5,12 @@ import inspect
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from selfcorrect.cli.explain import explain
+from selfcorrect.cli.lint import lint
 from selfcorrect.cli.screen import say, say_lines
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.drawing.text import align
 from selfcorrect.errors import MapError
-from selfcorrect.strategy_map.explain import explain
-from selfcorrect.strategy_map.lint import lint
 from selfcorrect.strategy_map.load import shipped_maps
 from selfcorrect.strategy_map.registry import BUILT_IN, built_in
 from selfcorrect.strategy_map.strategy_map import StrategyMap

@@ -11,19 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from selfcorrect.cli.lines import take_lines
+from selfcorrect.cli.lint import lint
 from selfcorrect.cli.screen import InputError, say
 from selfcorrect.context import run_sync
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.drawing.text import error_text
-from selfcorrect.effects.effect import acts
 from selfcorrect.errors import MapError
 from selfcorrect.lazy import load_table
-from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, frozen
+from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, acts, frozen
 from selfcorrect.models.port import ModelPort, Spending
-from selfcorrect.names import LONGEST, is_plain
-from selfcorrect.strategy_map.lint import lint
+from selfcorrect.names.letters import LONGEST, is_plain
+from selfcorrect.patterns import compile_pattern
 from selfcorrect.strategy_map.match import fits
-from selfcorrect.strategy_map.patterns import compile_pattern
 from selfcorrect.strategy_map.registry import BUILT_IN
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import bound, release

@@ -13,7 +13,7 @@ from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in
 from selfcorrect.diagnosis.parameters import MARK, Blame, Masked, Places, blame, mask
 from selfcorrect.lazy import load_table
 from selfcorrect.model import RETRYABLE, ErrorKind, Finding, JsonDict, frozen
-from selfcorrect.strategy_map.patterns import compile_pattern, window
+from selfcorrect.patterns import compile_pattern, window
 
 FAULTLESS = RETRYABLE | {ErrorKind.QUOTA, ErrorKind.CANCELLED, ErrorKind.INTERNAL}
 """Kinds of errors for which no argument is at fault: they have no category."""

@@ -199,7 +199,7 @@ def _match(finding: JsonObject, strategies: Any) -> Match:
 
 def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
     """Return a text in pieces: outside the match, in it, and in each of its named groups."""
-    from selfcorrect.strategy_map.patterns import compile_pattern
+    from selfcorrect.patterns import compile_pattern
 
     labels = [""] * len(text)
     compiled = compile_pattern(pattern)

@@ -11,9 +11,8 @@ from dataclasses import field
 from typing import Literal
 from uuid import uuid4
 
-from selfcorrect.effects.effect import HARMLESS, acts
 from selfcorrect.effects.outcome import Outcome
-from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
+from selfcorrect.model import HARMLESS, JSON, JsonDict, JsonObject, acts, frozen
 
 BEGUN = "begun"
 """The status of an intent of which nobody has written an outcome."""

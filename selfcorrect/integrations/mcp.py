@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
-from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import NotDone, ToolDefinitionError
 from selfcorrect.lazy import load_table, name_extra
-from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.model import JSON, Effect, JsonDict, JsonObject
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec, is_usable
 

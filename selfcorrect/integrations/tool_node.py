@@ -3,6 +3,6 @@
 from selfcorrect.lazy import name_extra
 
 with name_extra():
-    from selfcorrect.agents.tool_node import SelfCorrectingToolNode, calls_condition
+    from selfcorrect.langchain.tool_node import SelfCorrectingToolNode, calls_condition
 
 __all__ = ["SelfCorrectingToolNode", "calls_condition"]

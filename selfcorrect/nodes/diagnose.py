@@ -1,20 +1,38 @@
 """diagnose: say of every finding its kind, category, rule and ladder; some kinds end the run."""
 
+from typing import TYPE_CHECKING, TypedDict, Unpack
+
 from selfcorrect.context import RunContext
+from selfcorrect.effects.again import may_pass
 from selfcorrect.handlers import RUNG
-from selfcorrect.model import RETRYABLE, call_of
+from selfcorrect.model import (
+    JSON,
+    RETRYABLE,
+    Category,
+    ErrorKind,
+    Finding,
+    JsonObject,
+    call_of,
+    is_own,
+)
 from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
+
+if TYPE_CHECKING:
+    from selfcorrect.strategy_map.match import Answer
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     """Ask the error-strategy map, and the error itself, about every finding."""
     call = call_of(state["current"])
-    tool, ask = context.tools.get(call.name), context.map.diagnose_faults
+    tool = context.tools.get(call.name)
     schema, acts = (tool.parameters, tool.acts) if tool else ({}, True)
     findings = [
         fault
         for each in state["findings"]
-        for fault in ask(each, call.name, args=call.args, schema=schema, acts=acts)
+        for fault in diagnose_faults(
+            context.map, each, call.name, args=call.args, schema=schema, acts=acts
+        )
     ]
     if findings and context.handler_of(state) is not None:
         # Once for a call, whatever the number of its faults; the map's rungs follow.
@@ -27,3 +45,85 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     if (detail := context.terminal_reason(state, lasting)) is not None:
         return update | stop_run("terminal_kind", detail)
     return update | {"outcome": "diagnosed"}
+
+
+class About(TypedDict, total=False):
+    """What is known of the call beside its error.
+
+    Attributes:
+        args: The arguments.
+        schema: Their schema.
+        acts: Whether the tool has side effects: then no word of the error makes it run again.
+    """
+
+    args: JSON
+    schema: JsonObject | None
+    acts: bool
+
+
+def classify(error: BaseException, strategies: StrategyMap | None = None) -> ErrorKind:
+    """Return the kind of an error: whether, and how, the same call may succeed later.
+
+    >>> classify(TimeoutError("no answer"))
+    <ErrorKind.TIMEOUT: 'timeout'>
+    """
+    from selfcorrect.diagnosis.facts import finding_of
+
+    return ErrorKind(diagnose_faults(strategies or load_default(), finding_of(error))[0]["kind"])
+
+
+def diagnose_faults(
+    rules: StrategyMap, finding: Finding, tool: str | None = None, **about: Unpack[About]
+) -> list[Finding]:
+    """Diagnose each fault that an error lists, the first one first; see `diagnose_fault`."""
+    parts = [finding]
+    if not is_own(finding):
+        # A call that only breaks its schema loads nothing of this.
+        from selfcorrect.diagnosis.reading import faults_of
+
+        parts = faults_of(finding, about.get("args"), about.get("schema"))
+    return [diagnose_fault(rules, each, tool, **about) for each in parts]
+
+
+def diagnose_fault(
+    rules: StrategyMap, finding: Finding, tool: str | None = None, **about: Unpack[About]
+) -> Finding:
+    """Complete a finding: kind, category, captures, rule, ladder, places and wait.
+
+    The first rule that matches decides; what it does not say of kind, category and arguments the
+    next one says, and what none of them says the reading of the error.
+
+    Args:
+        rules: The map.
+        finding: What is wrong.
+        tool: The tool's name.
+        **about: See `About`.
+    """
+    answer = rules.ask_rules(finding, tool)
+    if is_own(finding):
+        kind, category = answer.kind or ErrorKind.INTERNAL, answer.category or Category.NONE
+        return _complete(rules, finding, answer, kind, category)
+    from selfcorrect.diagnosis.reading import read
+
+    reading = read(finding, answer, lambda each: rules.ask_rules(each, tool), **about)
+    complete = _complete(rules, finding, reading.rules, reading.kind, reading.category)
+    is_open = may_pass(acts=about.get("acts", False), by_words=reading.by_words)
+    return {**complete, **reading.more, "ladder": complete["ladder"] if is_open else []}
+
+
+def _complete(
+    rules: StrategyMap, finding: Finding, answer: "Answer", kind: ErrorKind, category: Category
+) -> Finding:
+    first = answer.rule_for(kind)
+    return {
+        **finding,
+        "kind": kind.value,
+        "category": category.value,
+        "captures": answer.captures,
+        "rule": first.key if first else None,
+        "ladder": rules.ladder(first, kind, category),
+        "paths": answer.paths,
+        "retry_after": finding.get("retry_after"),
+        "confidence": 1.0,
+        "witness": "schema",
+    }

@@ -36,8 +36,8 @@ from selfcorrect.model import (
     own_finding,
 )
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.plan import check_call, found
-from selfcorrect.state import CorrectionState, Update, stop_by, stop_run
+from selfcorrect.nodes.validate import check_call
+from selfcorrect.state import CorrectionState, Update, state_findings, stop_by, stop_run
 from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
@@ -189,13 +189,14 @@ def _outcome_of(
     The words of an error never make a doubt smaller.
     """
     from selfcorrect.effects.failure import outcome_of
+    from selfcorrect.nodes.diagnose import diagnose_faults
 
     is_declared = tool.declared and tool.acts
     outcome = outcome_of(error, atomic=tool.atomic, declared=is_declared, home=tool.home)
     if not is_declared or outcome is Outcome.LOST or isinstance(error, NotDone):
         return outcome
-    found = context.map.diagnose_faults(
-        finding, tool.name, args=call.args, schema=tool.parameters, acts=True
+    found = diagnose_faults(
+        context.map, finding, tool.name, args=call.args, schema=tool.parameters, acts=True
     )
     return with_doubt(outcome, (each["kind"] for each in found))
 
@@ -393,4 +394,4 @@ def _hold(records: Sequence[Record]) -> Update:
         text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
     finding = own_finding("HeldCall", "equal_calls", text, "")
     finding["doubts"] = [doubt_of(each, Outcome.DONE) for each in records]
-    return found("ledger", [finding]) | {"outcome": "failed"}
+    return state_findings("ledger", [finding]) | {"outcome": "failed"}

@@ -1,24 +1,18 @@
 """plan: take the call that came in, or ask the model for one."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from selfcorrect.context import RunContext
-from selfcorrect.errors import LimitReachedError, near_name
+from selfcorrect.errors import LimitReachedError
 from selfcorrect.limits import add_spending, cost_of
-from selfcorrect.model import JSON, Call, Finding, JsonObject, call_json, own_finding
+from selfcorrect.model import JSON, call_json, own_finding
 from selfcorrect.models.port import ModelPort
+from selfcorrect.nodes.validate import unknown_tool
 from selfcorrect.pointer import ARGS, oversize
-from selfcorrect.reading.call_object import is_cut, read_call
-from selfcorrect.state import CorrectionState, Update, stop_run
-from selfcorrect.text import bound, release
-
-_NO_ANSWER = (
-    *("content_filter", "refusal", "safety", "recitation", "prohibited_content"),
-    "guardrail_intervened",
-)
-"""Reasons for which a provider withholds an answer, in small letters."""
+from selfcorrect.reading.call_object import is_cut, is_forbidden, read_call
+from selfcorrect.state import CorrectionState, Update, state_findings, stop_run
+from selfcorrect.text import bound
 
 
 async def plan(state: CorrectionState, context: RunContext) -> Update:
@@ -36,37 +30,6 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     return stop_run(
         "invalid_input", "Give the run a `call`, a `raw` text, or a `request` and a model."
     )
-
-
-def check_call(call: Call, context: RunContext) -> Update | None:
-    """Return what is wrong with a call that does not fit its tool, or None.
-
-    Pays nothing and asks nobody.
-    """
-    tool = context.tools.get(call.name)
-    if tool is None:
-        return found("plan", [_unknown_tool(call.name, context.tools)])
-    findings = tool.findings(call.args)
-    return found("schema", findings) if findings else None
-
-
-def found(source: str, findings: list[Finding]) -> Update:
-    """Return the update about what is wrong, with a note for the trail."""
-    texts = [release(each["text"], 500) for each in findings[:20]]
-    return {"source": source, "findings": findings, "note": {"error": texts}}
-
-
-def is_forbidden(given: JsonObject) -> bool:
-    """Say whether what came is no call, whatever it says: it was withheld, or none was allowed."""
-    return str(given.get("finish_reason")).lower() in _NO_ANSWER or choice_of(given) == "none"
-
-
-def choice_of(given: JsonObject) -> str:
-    """Return what the caller let the model do: `auto`, `none`, `required`, a tool's name, or ""."""
-    choice = given.get("tool_choice")
-    # Some providers take the choice as an object.
-    said = choice.get("mode") or choice.get("type") if isinstance(choice, Mapping) else choice
-    return str(said).lower() if said else ""
 
 
 def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
@@ -95,20 +58,15 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     # Perhaps none of the arguments was written yet.
     is_bare = not call.args and is_cut(state["given"].get("finish_reason"))
     if call.name not in context.tools and call.name:
-        findings.append(_unknown_tool(call.name, context.tools))
+        findings.append(unknown_tool(call.name, context.tools))
     elif is_bare and tool is not None and tool.acts and tool.slot.properties:
         findings.append(own_finding("MalformedCall", "cut", _CUT_OFF, ARGS))
     if not findings:
         return update | {"outcome": "planned"}
-    return update | found("plan", findings) | {"outcome": "found"}
+    return update | state_findings("plan", findings) | {"outcome": "found"}
 
 
 _CUT_OFF = "the message was cut off at the limit of tokens, and the arguments are empty"
-
-
-def _unknown_tool(name: str, offered: Iterable[str]) -> Finding:
-    text = release(f"there is no tool {name[:80]!r}{near_name(name, offered)}")
-    return own_finding("UnknownTool", "unknown_tool", text, "/name")
 
 
 async def _ask_model(request: str, state: CorrectionState, context: RunContext) -> Update:

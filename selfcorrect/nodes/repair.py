@@ -32,7 +32,6 @@ from selfcorrect.model import (
     change_of,
 )
 from selfcorrect.models.port import ModelPort
-from selfcorrect.nodes.plan import check_call, choice_of
 from selfcorrect.nodes.round import (
     NO_HELP,
     PERSON,
@@ -45,8 +44,10 @@ from selfcorrect.nodes.round import (
     update_of,
 )
 from selfcorrect.nodes.select_strategy import fault_of
+from selfcorrect.nodes.validate import check_call
 from selfcorrect.pointer import apply, keys_of
 from selfcorrect.protocols import RepairContext
+from selfcorrect.reading.call_object import choice_of
 from selfcorrect.repairs.arguments import Problem, repair_arguments
 from selfcorrect.state import IDLE, CorrectionState, Update
 from selfcorrect.text import bound, release, text_of
@@ -257,7 +258,7 @@ async def take_answer(
     Raises:
         AnsweredError: If somebody else has answered the question otherwise.
     """
-    from selfcorrect.person import repair_of
+    from selfcorrect.people.answers import repair_of
 
     start = start_round(state, context)
     # Only the answer to a question about a doubt vouches, and only for that doubt.

@@ -2,16 +2,15 @@
 
 from selfcorrect.context import RunContext, has_readers
 from selfcorrect.effects.again import gravest
-from selfcorrect.effects.effect import acts
 from selfcorrect.errors import (
     CorrectionFailed,
     EscalationError,
     ToolErrorTerminal,
     ToolExecutionError,
 )
-from selfcorrect.feedback import text_for_model
+from selfcorrect.for_model import text_for_model
 from selfcorrect.limits import cost_of
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JsonDict, acts
 from selfcorrect.report import ADVICE, FailureReport, frame_of
 from selfcorrect.state import CorrectionState, Update, seen
 from selfcorrect.text import redact_json, release

@@ -174,7 +174,7 @@ def change_call(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:
 
 def _ask(answer: Ask, rung: Rung, round_: Round) -> Round:
     """Keep the question: it is put where nothing else helps."""
-    from selfcorrect.questions import question_about
+    from selfcorrect.people.questions import question_about
 
     asked = question_about(answer, rung.diagnosis.path, rung.state, rung.context, round_.tried)
     return note(replace(round_, question=asked), rung, "asked", answer.question)

@@ -9,7 +9,7 @@ from langgraph.types import StateSnapshot
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.graph import GraphNode
 from selfcorrect.model import JsonDict, JsonObject
-from selfcorrect.setup import Loop
+from selfcorrect.step import Loop
 from selfcorrect.strategy_map.registry import bind
 from selfcorrect.text import text_of
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, refuse_unknown
 from selfcorrect.model import frozen
-from selfcorrect.names import letters, same_words, words
+from selfcorrect.names.letters import letters, same_words, words
 from selfcorrect.text import quote
 
 

@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any
 
-from selfcorrect.effects.effect import acts
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import (
     JSON,
@@ -18,10 +17,11 @@ from selfcorrect.model import (
     JsonDict,
     JsonObject,
     Safety,
+    acts,
     frozen,
     name_place,
 )
-from selfcorrect.names import same_words
+from selfcorrect.names.letters import same_words
 from selfcorrect.pointer import ARGS, keys_of
 from selfcorrect.text import release
 from selfcorrect.tools.spec import ToolSpec

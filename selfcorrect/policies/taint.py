@@ -9,7 +9,7 @@ from itertools import product
 from urllib.parse import unquote
 
 from selfcorrect.model import ABSENT, JSON, Change
-from selfcorrect.names import same_words
+from selfcorrect.names.letters import same_words
 from selfcorrect.pointer import keys_of
 from selfcorrect.schema.slot import Slot
 from selfcorrect.text import clean

@@ -1,4 +1,7 @@
-"""Reads what came in as one call, strictly; every deviation is a finding, and loses nothing."""
+"""Reads what came in as one call, strictly, and why the message of the model ended.
+
+Every deviation is a finding, and loses nothing.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -52,10 +55,42 @@ def is_cut(finish_reason: Any) -> bool:
     >>> is_cut("length"), is_cut("MAX_TOKENS"), is_cut("stop"), is_cut(None)
     (True, True, False, False)
     """
-    return str(finish_reason).lower() in _CUT
+    return _meaning(finish_reason) == "cut"
 
 
-_CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
+def promises_call(finish_reason: Any) -> bool:
+    """Say whether a model stopped in order to call a tool, in the words of any provider."""
+    return _meaning(finish_reason) == "call"
+
+
+def is_forbidden(given: JsonObject) -> bool:
+    """Say whether an input may hold no call: the answer was withheld, or no call was allowed."""
+    return _meaning(given.get("finish_reason")) == "withheld" or choice_of(given) == "none"
+
+
+def choice_of(given: JsonObject) -> str:
+    """Return what the caller let the model do: `auto`, `none`, `required`, a tool's name, or ""."""
+    choice = given.get("tool_choice")
+    # Some providers take the choice as an object.
+    choice = choice.get("mode") or choice.get("type") if isinstance(choice, Mapping) else choice
+    return str(choice).lower() if choice else ""
+
+
+def _meaning(finish_reason: Any) -> str | None:
+    return _FINISH_REASONS.get(str(finish_reason).lower())
+
+
+_FINISH_REASONS = {
+    reason: meaning
+    for meaning, reasons in {
+        "cut": "length max_tokens max_output_tokens model_length",
+        "call": "tool_calls tool_use function_call tool_call",
+        "withheld": "content_filter refusal safety recitation prohibited_content"
+        " guardrail_intervened",
+    }.items()
+    for reason in reasons.split()
+}
+"""What it means that a message ended so; any other reason says nothing."""
 
 
 def _read_form(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 from selfcorrect.model import JSON, frozen
-from selfcorrect.names import words
+from selfcorrect.names.letters import words
 from selfcorrect.reading.json_calls import (
     CallTextError,
     ToolCallKeys,

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from selfcorrect.effects.effect import acts
 from selfcorrect.errors import unknown_name
 from selfcorrect.model import (
     ABSENT,
@@ -14,6 +13,7 @@ from selfcorrect.model import (
     JsonDict,
     JsonObject,
     Repair,
+    acts,
     frozen,
 )
 from selfcorrect.pointer import keys_of, look, pointer

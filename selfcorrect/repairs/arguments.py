@@ -11,13 +11,13 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
-from selfcorrect.dictionary import vocabulary
 from selfcorrect.effects.equal import canonical
 from selfcorrect.model import ABSENT, JSON, Change, JsonObject, Safety, frozen, name_place
-from selfcorrect.names import letters
+from selfcorrect.names.arguments import Assignment, match_keys
+from selfcorrect.names.dictionary import vocabulary
+from selfcorrect.names.letters import letters
 from selfcorrect.pointer import pointer
 from selfcorrect.redaction import names_secret
-from selfcorrect.repairs.keys import Assignment, match_keys
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.dates import name_day
 from selfcorrect.values.nothing import is_empty, says_nothing

@@ -1,7 +1,6 @@
 """ask-human: asks a person for the value at fault."""
 
-from selfcorrect.effects.effect import acts
-from selfcorrect.model import ABSENT, JSON, Ask, Call, Diagnosis, Repair
+from selfcorrect.model import ABSENT, JSON, Ask, Call, Diagnosis, Repair, acts
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
 from selfcorrect.schema.slot import Slot

@@ -53,7 +53,7 @@ class AskModel:
             port = context.port_of(self.model)
         text: Any = call.args
         if port is not None and isinstance(text, str):
-            from selfcorrect.models.call_writer import write_call
+            from selfcorrect.repairs.call_writer import write_call
 
             return await write_call(call, port, self.prompts, context, self.rounds)
         faults = islice(zip(diagnosis.params, diagnosis.paths, strict=True), _MOST)

@@ -6,7 +6,18 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-from selfcorrect.model import JSON, Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety, frozen
+from selfcorrect.model import (
+    JSON,
+    Call,
+    Change,
+    Changed,
+    Diagnosis,
+    GiveUp,
+    JsonObject,
+    Repair,
+    Safety,
+    frozen,
+)
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext, tools_named
 from selfcorrect.reading.call_object import is_cut
@@ -15,7 +26,6 @@ from selfcorrect.reading.json_calls import USUAL_KEYS, ToolCallKeys, decode_argu
 from selfcorrect.reading.json_text import CLOSERS, NOTATION, inside
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
-from selfcorrect.strategy_map.document import PlacedRule
 
 _DOUBTS = frozenset({"comment", "inner closer", "inner quote"})
 """What was cut off, holds words or ends nowhere for sure: no tool that acts is called on it."""
@@ -116,11 +126,11 @@ def _may_act(name: str, context: RepairContext) -> bool:
     return not tools or any(each.acts for each in tools)
 
 
-def keys_in(rules: Iterable[PlacedRule]) -> ToolCallKeys:
-    """Return the keys of calls, with those that the rules of a map name for this strategy."""
+def call_keys(options: Iterable[JsonObject]) -> ToolCallKeys:
+    """Return the keys of calls, with those that the rules' options name for this strategy."""
     keys = USUAL_KEYS
-    for placed in rules:
-        for option, names in placed.rule.options.get("fix-json", {}).items():
+    for each in options:
+        for option, names in each.get("fix-json", {}).items():
             part = option.removesuffix("_keys")
             more: Any = {part: (*getattr(keys, part), *names)}
             keys = replace(keys, **more)

@@ -22,7 +22,7 @@ from selfcorrect.model import (
     call_json,
     call_of,
 )
-from selfcorrect.names import LONGEST, is_plain
+from selfcorrect.names.letters import LONGEST, is_plain
 from selfcorrect.pointer import apply, find, keys_of, pointer
 from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import names_secret

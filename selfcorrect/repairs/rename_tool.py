@@ -2,11 +2,11 @@
 
 from selfcorrect.lazy import load_table
 from selfcorrect.model import Call, Change, Changed, Diagnosis, GiveUp, Repair, Safety
-from selfcorrect.names import words
+from selfcorrect.names.letters import words
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.json_calls import read_json_calls
-from selfcorrect.repairs.tools import match_tool
+from selfcorrect.repairs.tool_names import match_tool
 
 
 def rename_tool(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:

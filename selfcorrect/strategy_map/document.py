@@ -13,11 +13,10 @@ from pydantic import (
     field_validator,
 )
 
-from selfcorrect.effects.effect import Effect
 from selfcorrect.errors import unknown_name
 from selfcorrect.limits import Limits
-from selfcorrect.model import Category, ErrorKind, JsonObject, Safety, T, frozen
-from selfcorrect.strategy_map.patterns import compile_pattern
+from selfcorrect.model import Category, Effect, ErrorKind, JsonObject, Safety, T, frozen
+from selfcorrect.patterns import compile_pattern
 
 Priority = Literal["critical", "high", "medium", "low"]
 PRIORITIES = get_args(Priority)

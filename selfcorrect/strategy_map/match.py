@@ -5,9 +5,9 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 
 from selfcorrect.model import Category, ErrorKind, Finding, frozen
+from selfcorrect.patterns import PatternSet, captures_of
 from selfcorrect.pointer import pointer
 from selfcorrect.strategy_map.document import ErrorRule, PlacedRule
-from selfcorrect.strategy_map.patterns import PatternSet, captures_of
 
 
 @frozen

@@ -6,9 +6,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
-from selfcorrect.effects.again import may_pass
 from selfcorrect.errors import MapError
-from selfcorrect.model import JSON, Category, ErrorKind, Finding, JsonObject, is_own
+from selfcorrect.model import Category, ErrorKind, Finding, JsonObject
 from selfcorrect.strategy_map.document import (
     ErrorRule,
     MapPolicy,
@@ -36,20 +35,6 @@ class Tables(TypedDict, total=False):
     effects: JsonObject | None
     ladders: JsonObject | None
     reading: JsonObject | None
-
-
-class About(TypedDict, total=False):
-    """What is known of the call beside its error.
-
-    Attributes:
-        args: The arguments.
-        schema: Their schema.
-        acts: Whether the tool has side effects: then no word of the error makes it run again.
-    """
-
-    args: JSON
-    schema: JsonObject | None
-    acts: bool
 
 
 class StrategyMap:
@@ -120,42 +105,6 @@ class StrategyMap:
     def __repr__(self) -> str:
         return f"<StrategyMap {self.name}: {len(self.rules)} rules>"
 
-    def diagnose(
-        self, finding: Finding, tool: str | None = None, **about: Unpack[About]
-    ) -> Finding:
-        """Complete a finding: kind, category, captures, rule, ladder, places and wait.
-
-        The first rule that matches decides; what it does not say of kind, category and
-        arguments the next one says, and what none of them says the reading of the error.
-
-        Args:
-            finding: What is wrong.
-            tool: The tool's name.
-            **about: See `About`.
-        """
-        said = self.ask_rules(finding, tool)
-        if is_own(finding):
-            kind, category = said.kind or ErrorKind.INTERNAL, said.category or Category.NONE
-            return self._complete(finding, said, kind, category)
-        from selfcorrect.diagnosis.reading import read
-
-        found = read(finding, said, lambda each: self.ask_rules(each, tool), **about)
-        more = self._complete(finding, found.rules, found.kind, found.category)
-        is_open = may_pass(acts=about.get("acts", False), by_words=found.by_words)
-        return {**more, **found.more, "ladder": more["ladder"] if is_open else []}
-
-    def diagnose_faults(
-        self, finding: Finding, tool: str | None = None, **about: Unpack[About]
-    ) -> list[Finding]:
-        """Diagnose each fault that an error lists, the first one first; see `diagnose`."""
-        parts = [finding]
-        if not is_own(finding):
-            # A call that only breaks its schema loads nothing of this.
-            from selfcorrect.diagnosis.reading import faults_of
-
-            parts = faults_of(finding, about.get("args"), about.get("schema"))
-        return [self.diagnose(each, tool, **about) for each in parts]
-
     def ask_rules(self, finding: Finding, tool: str | None = None) -> "Answer":
         """Return what the rules that an error meets say together."""
         from selfcorrect.strategy_map.match import Answer
@@ -164,23 +113,6 @@ class StrategyMap:
         for placed in self.matches(finding, tool):
             answer = answer.join(Answer.of(placed, finding["text"]))
         return answer
-
-    def _complete(
-        self, finding: Finding, answer: "Answer", kind: ErrorKind, category: Category
-    ) -> Finding:
-        first = answer.rule_for(kind)
-        return {
-            **finding,
-            "kind": kind.value,
-            "category": category.value,
-            "captures": answer.captures,
-            "rule": first.key if first else None,
-            "ladder": self._ladder(first, kind, category),
-            "paths": answer.paths,
-            "retry_after": finding.get("retry_after"),
-            "confidence": 1.0,
-            "witness": "schema",
-        }
 
     def matches(self, finding: Finding, tool: str | None = None) -> Sequence[PlacedRule]:
         """Return every rule that an error meets, the deciding one first."""
@@ -210,7 +142,8 @@ class StrategyMap:
 
         return Matcher(self.rules)
 
-    def _ladder(self, placed: PlacedRule | None, kind: ErrorKind, category: Category) -> list[str]:
+    def ladder(self, placed: PlacedRule | None, kind: ErrorKind, category: Category) -> list[str]:
+        """Return the strategies that a rule, or else the category or kind, names, in order."""
         if placed and placed.rule.repair is not None:
             return list(map(str, placed.rule.repair))
         return list(self.ladders.get(category) or self.ladders.get(kind, ()))

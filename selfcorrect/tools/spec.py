@@ -11,11 +11,20 @@ from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from typing import Any, TypedDict, Unpack
 
-from selfcorrect.effects.effect import EFFECTS, UNDECLARED, Effect, acts
 from selfcorrect.errors import TooLargeError, ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
-from selfcorrect.model import JSON, Finding, JsonDict, JsonObject, own_finding
-from selfcorrect.names import same_words
+from selfcorrect.model import (
+    EFFECTS,
+    JSON,
+    UNDECLARED,
+    Effect,
+    Finding,
+    JsonDict,
+    JsonObject,
+    acts,
+    own_finding,
+)
+from selfcorrect.names.letters import same_words
 from selfcorrect.pointer import ARGS
 from selfcorrect.schema.slot import Slot
 from selfcorrect.schema.validator import find_fault

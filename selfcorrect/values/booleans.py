@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.names import NEGATIONS, words
+from selfcorrect.names.letters import NEGATIONS, words
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.texts import unquote

@@ -5,10 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set as AbstractSet
 from functools import lru_cache
 
-from selfcorrect.dictionary import stem
-from selfcorrect.likeness import near_letters, typos
 from selfcorrect.model import ABSENT, JSON, Safety
-from selfcorrect.names import NEGATIONS, letters, words
+from selfcorrect.names.dictionary import stem
+from selfcorrect.names.letters import NEGATIONS, letters, words
+from selfcorrect.names.likeness import near_letters, typos
 from selfcorrect.schema.slot import Slot
 from selfcorrect.values.reading import Reading
 from selfcorrect.values.texts import unquote

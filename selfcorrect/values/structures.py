@@ -5,7 +5,7 @@ from copy import deepcopy
 from functools import lru_cache
 
 from selfcorrect.model import ABSENT, JSON, Safety
-from selfcorrect.names import same_words, words
+from selfcorrect.names.letters import same_words, words
 from selfcorrect.reading.json_text import NOTATION, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.schema.slot import Slot

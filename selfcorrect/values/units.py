@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping
 
-from selfcorrect.dictionary import is_word, stem
 from selfcorrect.lazy import load_table
-from selfcorrect.names import NEGATIONS, words
+from selfcorrect.names.dictionary import is_word, stem
+from selfcorrect.names.letters import NEGATIONS, words
 
 _TABLE: Mapping[str, list[str]] = load_table("values/units.toml")
 _SIGNS = {word: row for row in _TABLE["units"] for word in row.split()}

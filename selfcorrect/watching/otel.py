@@ -14,8 +14,9 @@ from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict
 from selfcorrect.protocols import Node
 from selfcorrect.routing import END, ROUTES
-from selfcorrect.setup import SLOTS, load_node
+from selfcorrect.setup import SLOTS
 from selfcorrect.state import CorrectionState
+from selfcorrect.step import load_node
 from selfcorrect.text import release, text_of
 
 _MOST_RUNS = 1_000

@@ -1,4 +1,4 @@
-"""Write the words of `selfcorrect.dictionary`: `python make_words.py WORDS [MORE...] > words.bin`.
+"""Write the words of `names.dictionary`: `python make_words.py WORDS [MORE...] > words.bin`.
 
 Each file holds one word a line; a line that begins with "#" is a comment. With MORE the words of
 WORDS are left out, and only those of the other lists are written that one slip would make of them:

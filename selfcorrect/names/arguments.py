@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TypeAlias
 
-from selfcorrect.dictionary import stem
-from selfcorrect.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
 from selfcorrect.model import JSON, Safety, frozen
-from selfcorrect.names import LONGEST, is_plain, same_words, words
+from selfcorrect.names.dictionary import stem
+from selfcorrect.names.letters import LONGEST, is_plain, same_words, words
+from selfcorrect.names.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
 from selfcorrect.schema.slot import Slot
 
 LEAD = 0.1

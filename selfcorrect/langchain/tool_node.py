@@ -13,13 +13,13 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolCallRequest, ToolRuntime
 from langgraph.runtime import Runtime
 
-from selfcorrect.agents.calls import each_once
-from selfcorrect.agents.ending import Thread
-from selfcorrect.agents.model_call import read_pieces
-from selfcorrect.agents.thread import answer_to, find_answers, last_turn, open_calls
-from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
-from selfcorrect.agents.turn import TURN, Turn, with_readable_calls
 from selfcorrect.context import run_sync
+from selfcorrect.langchain.calls import each_once
+from selfcorrect.langchain.ending import Thread
+from selfcorrect.langchain.model_call import read_pieces
+from selfcorrect.langchain.thread import answer_to, find_answers, last_turn, open_calls
+from selfcorrect.langchain.tool_call import HostedLoops, HostOptions, run_call
+from selfcorrect.langchain.turn import TURN, Turn, with_readable_calls
 from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.setup import Options
 

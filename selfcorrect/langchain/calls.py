@@ -6,7 +6,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.forms import (
+from selfcorrect.effects.equal import canonical
+from selfcorrect.model import JSON, JsonDict
+from selfcorrect.threads.forms import (
     ANTHROPIC,
     CHAT,
     NAME,
@@ -18,8 +20,6 @@ from selfcorrect.agents.forms import (
     with_words,
     without_half_characters,
 )
-from selfcorrect.effects.equal import canonical
-from selfcorrect.model import JSON, JsonDict
 
 _UNKNOWN = "unknown"
 _BLOCK = ("tool_call", "invalid_tool_call", "tool_call_chunk")

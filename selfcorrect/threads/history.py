@@ -9,9 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, pairwise, takewhile
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol
 
-from selfcorrect.agents.forms import (
+from selfcorrect.model import ABSENT, JSON, Change, JsonDict, JsonObject, Safety, frozen
+from selfcorrect.reading.call_object import is_cut
+from selfcorrect.threads.forms import (
     CHAT,
     FORMS,
     KEYS,
@@ -21,12 +23,6 @@ from selfcorrect.agents.forms import (
     fit,
     object_of,
 )
-from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety, frozen
-from selfcorrect.reading.call_object import is_cut
-
-if TYPE_CHECKING:
-    from selfcorrect.agents.calls import LangChainForm
-
 
 _LONGEST = 30
 LOST = "The answer to this call is missing. Nobody knows whether the call was made."
@@ -130,7 +126,40 @@ def _own_ids(units: Sequence[Unit], pattern: str) -> list[tuple[str, ...]]:
     return [tuple(map(own, unit.calls)) for unit in units]
 
 
-Form: TypeAlias = "ProviderForm | LangChainForm"
+class Form(Protocol):
+    """How messages are written: `ProviderForm`, or the one of LangChain.
+
+    Attributes:
+        own_name: The pattern of the names of tools that may be sent.
+        own_id: The pattern of the ids of calls that may be sent.
+    """
+
+    @property
+    def own_name(self) -> str: ...
+
+    @property
+    def own_id(self) -> str: ...
+
+    def clean(self, message: Any) -> Any:
+        """Return a message without what no provider takes: halves of characters, blank texts."""
+
+    def is_written(self, args: JSON) -> bool:
+        """Say whether arguments are written as this form wants them."""
+        ...
+
+    def split(self, messages: Sequence[Any]) -> list[Unit]:
+        """Return the units of a thread."""
+        ...
+
+    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
+        """Return a turn with these calls in place of its own."""
+
+    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
+        """Return the answer to a call: the item, or one with the text where there is none."""
+
+    def join(self, units: Sequence[Unit]) -> list[Any]:
+        """Return the messages that these units make."""
+        ...
 
 
 @frozen
@@ -151,7 +180,7 @@ class ValidThread:
 _UNSENT = "half a character, or a blank text, was replaced"
 
 
-def make_valid(messages: Sequence[Any], form: "Form | None" = None) -> ValidThread:
+def make_valid(messages: Sequence[Any], form: Form | None = None) -> ValidThread:
     """Return a thread made valid; pure, and a valid thread is unchanged.
 
     Ids are unique, arguments are objects, and directly behind each turn stands one answer to each
@@ -237,13 +266,9 @@ def _parts(message: JsonObject) -> list[JsonDict]:
     return [each for each in found if isinstance(each, dict) and not _is_thought(each)]
 
 
-def form_of(messages: Sequence[Any]) -> Form:
-    """Return the form of a thread: what one of its messages shows."""
+def form_of(messages: Sequence[JsonObject]) -> ProviderForm:
+    """Return the form of a provider's thread: what one of its messages shows."""
     for each in messages:
-        if not isinstance(each, dict):
-            from selfcorrect.agents.calls import LangChainForm
-
-            return LangChainForm()
         for name in ("responses", "gemini", "anthropic"):
             if FORMS[name].holds(each):
                 return FORMS[name]

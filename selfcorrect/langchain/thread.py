@@ -8,18 +8,18 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
 from langgraph.types import Command
 
-from selfcorrect.agents.calls import LangChainForm, calls_of
-from selfcorrect.agents.ending import SOURCE, Thread, is_word_of_user
-from selfcorrect.agents.forms import KEYS, NO_WORDS
-from selfcorrect.agents.history import make_valid, pair
 from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import NotDone, ToolReportedError
+from selfcorrect.langchain.calls import LangChainForm, calls_of
+from selfcorrect.langchain.ending import SOURCE, Thread, is_word_of_user
 from selfcorrect.model import JSON
 from selfcorrect.nodes.execute import unpack
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote
+from selfcorrect.threads.forms import KEYS, NO_WORDS
+from selfcorrect.threads.history import make_valid, pair
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain
 

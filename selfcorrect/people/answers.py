@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from selfcorrect.lazy import load_table
-from selfcorrect.likeness import typos
 from selfcorrect.model import (
     JSON,
     Call,
@@ -20,6 +19,7 @@ from selfcorrect.model import (
     Terminal,
     change_of,
 )
+from selfcorrect.names.likeness import typos
 from selfcorrect.pointer import ARGS, look
 from selfcorrect.schema.slot import Slot
 
@@ -86,7 +86,7 @@ def _named(answer: Any) -> tuple[Any, Any]:
     return answer.get("question"), answer["answer"] if is_around else answer
 
 
-_TABLE: Mapping[str, Mapping[str, str]] = load_table("person.toml")
+_TABLE: Mapping[str, Mapping[str, str]] = load_table("people/answers.toml")
 
 
 def _item(answer: Any, question: JsonObject, place: Slot | None) -> JsonDict | GiveUp:

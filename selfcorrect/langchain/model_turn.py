@@ -12,9 +12,11 @@ from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.types import Command
 
-from selfcorrect.agents.agent_run import RUN, SPENT, AgentRun, BudgetReachedError
-from selfcorrect.agents.calls import calls_of, with_calls
-from selfcorrect.agents.ending import (
+from selfcorrect.context import RunContext
+from selfcorrect.errors import CorrectionFailed
+from selfcorrect.langchain.agent_run import RUN, SPENT, AgentRun, BudgetReachedError
+from selfcorrect.langchain.calls import calls_of, with_calls
+from selfcorrect.langchain.ending import (
     BLANK,
     Objection,
     Thread,
@@ -23,17 +25,16 @@ from selfcorrect.agents.ending import (
     over_budget,
     why_over,
 )
-from selfcorrect.agents.forms import NO_WORDS
-from selfcorrect.agents.model_call import Ask, ask_model
-from selfcorrect.agents.thread import (
+from selfcorrect.langchain.model_call import Ask, ask_model
+from selfcorrect.langchain.thread import (
     NO_ANSWER,
     feedback_message,
     is_blank,
     valid_thread,
     with_known_answers,
 )
-from selfcorrect.agents.tool_call import HostedLoops
-from selfcorrect.agents.turn import (
+from selfcorrect.langchain.tool_call import HostedLoops
+from selfcorrect.langchain.turn import (
     TURN,
     UNREAD,
     Start,
@@ -45,15 +46,14 @@ from selfcorrect.agents.turn import (
     with_made_calls,
     with_readable_calls,
 )
-from selfcorrect.context import RunContext
-from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import Call, JsonDict
 from selfcorrect.nodes.execute import unfit
-from selfcorrect.nodes.plan import check_call
+from selfcorrect.nodes.validate import check_call
 from selfcorrect.routing import PASSED
-from selfcorrect.setup import Loop
 from selfcorrect.state import CorrectionState, Update
+from selfcorrect.step import Loop
 from selfcorrect.text import quote
+from selfcorrect.threads.forms import NO_WORDS
 from selfcorrect.walk import walk_hosted
 
 MOST_ASKS = 16

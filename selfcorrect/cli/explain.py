@@ -1,12 +1,13 @@
 """Says in words what a map makes of an error."""
 
 from selfcorrect.model import RETRYABLE, Finding, name_place
+from selfcorrect.nodes.diagnose import diagnose_faults
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 
 def explain(loaded: StrategyMap, finding: Finding, tool: str | None = None) -> str:
     """Return what decides, what would be tried, and which other rules match."""
-    parts = loaded.diagnose_faults(finding, tool)
+    parts = diagnose_faults(loaded, finding, tool)
     found = parts[0]
     kind, wait, captures = found["kind"], found["retry_after"], found["captures"]
     matched = [each.key for each in loaded.matches(finding, tool)]

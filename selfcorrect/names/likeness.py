@@ -7,8 +7,8 @@ word of the language is never a slip of another one.
 import re
 from collections.abc import Iterable
 
-from selfcorrect.dictionary import is_rare, is_short_for, is_word
-from selfcorrect.names import LONGEST, is_plain, letters, same_words, words
+from selfcorrect.names.dictionary import is_rare, is_short_for, is_word
+from selfcorrect.names.letters import LONGEST, is_plain, letters, same_words, words
 
 SAME = 0.0
 ALIKE = 0.1

@@ -15,14 +15,14 @@ from langchain.agents.middleware.types import (
 from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
-from selfcorrect.agents.agent_run import RUN, SPENT, Account, AgentRun
-from selfcorrect.agents.ending import is_word_of_user
-from selfcorrect.agents.model_call import Ask
-from selfcorrect.agents.model_turn import take_turn
-from selfcorrect.agents.tool_call import HostedLoops, HostOptions, run_call
-from selfcorrect.agents.tool_run import Handler
-from selfcorrect.agents.turn import Turn
 from selfcorrect.context import run_sync
+from selfcorrect.langchain.agent_run import RUN, SPENT, Account, AgentRun
+from selfcorrect.langchain.ending import is_word_of_user
+from selfcorrect.langchain.model_call import Ask
+from selfcorrect.langchain.model_turn import take_turn
+from selfcorrect.langchain.tool_call import HostedLoops, HostOptions, run_call
+from selfcorrect.langchain.tool_run import Handler
+from selfcorrect.langchain.turn import Turn
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.agent import (
     AgentBudget,

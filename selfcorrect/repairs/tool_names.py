@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from selfcorrect.dictionary import vocabulary
-from selfcorrect.likeness import ALIKE, OTHER, difference, has_rival
 from selfcorrect.model import JsonObject, Safety, frozen
-from selfcorrect.names import LONGEST, is_plain, letters, same_words
+from selfcorrect.names.dictionary import vocabulary
+from selfcorrect.names.letters import LONGEST, is_plain, letters, same_words
+from selfcorrect.names.likeness import ALIKE, OTHER, difference, has_rival
 from selfcorrect.reading.markup import TAG
 from selfcorrect.repairs.arguments import SURE, repair_arguments
 from selfcorrect.tools.spec import ToolSpec

@@ -8,19 +8,18 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 
-from selfcorrect.agents.agent_run import AgentRun
-from selfcorrect.agents.calls import calls_of, each_once, with_calls
-from selfcorrect.agents.ending import Thread, is_word_of_user
-from selfcorrect.agents.history import stop_reason_of
-from selfcorrect.agents.thread import ACCOUNT, last_request, last_turn
 from selfcorrect.context import RunContext
 from selfcorrect.effects.equal import digest
+from selfcorrect.langchain.agent_run import AgentRun
+from selfcorrect.langchain.calls import calls_of, each_once, with_calls
+from selfcorrect.langchain.ending import Thread, is_word_of_user
+from selfcorrect.langchain.thread import ACCOUNT, last_request, last_turn
 from selfcorrect.model import JSON, Call, JsonDict
-from selfcorrect.names import letters, words
-from selfcorrect.nodes.plan import is_forbidden
+from selfcorrect.names.letters import letters, words
 from selfcorrect.protocols import tools_named
-from selfcorrect.reading.call_object import strict_json
+from selfcorrect.reading.call_object import is_forbidden, strict_json
 from selfcorrect.reading.text_call import TextCall
+from selfcorrect.threads.history import stop_reason_of
 
 if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen

@@ -8,14 +8,13 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 
 from selfcorrect.lazy import load_table
 from selfcorrect.model import frozen
+from selfcorrect.reading.call_object import promises_call
 from selfcorrect.text import quote
 
 Thread: TypeAlias = Sequence[AnyMessage]
 """The messages of an agent, in order."""
 SOURCE = "lc_source"
 """LangChain's key for who wrote a message, where it is no user."""
-_CALLS = ("tool_calls", "tool_use", "function_call", "tool_call")
-"""Stop reasons that promise a call."""
 _SENTENCES = load_table("sentences.toml")
 _OVER: Mapping[str, str] = _SENTENCES["over"]
 MOST_REPEATS = 5
@@ -74,7 +73,7 @@ def may_end(
         return _object("failed") if has_failed else None
     if unread:
         return _object("unread", quote(unread))
-    if stop_reason and stop_reason.lower() in _CALLS:
+    if promises_call(stop_reason):
         return _object("promised")
     if structured:
         return _object("unstructured", " or ".join(map(quote, structured)))

@@ -12,8 +12,8 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 from langchain_core.messages.utils import count_tokens_approximately
 from langgraph.types import interrupt
 
-from selfcorrect.agents.ending import Objection, Thread, list_turns
 from selfcorrect.errors import GraphSetupError, LimitReachedError
+from selfcorrect.langchain.ending import Objection, Thread, list_turns
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.agent import (
     Checkpoint,

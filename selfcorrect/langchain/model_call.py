@@ -16,15 +16,14 @@ from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.tools import BaseTool
 from langchain_core.tracers.context import register_configure_hook
 
-from selfcorrect.agents.agent_run import Account
-from selfcorrect.agents.turn import TOOL_CHOICE, stop_reason
 from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError
+from selfcorrect.langchain.agent_run import Account
+from selfcorrect.langchain.turn import TOOL_CHOICE, stop_reason
 from selfcorrect.model import JSON
 from selfcorrect.models.attempts import ask_until_answered
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.plan import is_forbidden
-from selfcorrect.reading.call_object import is_cut, strict_json
+from selfcorrect.reading.call_object import is_cut, is_forbidden, strict_json
 from selfcorrect.reading.choose import Chosen, read_text
 
 

@@ -11,17 +11,18 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
 
-from selfcorrect.agents.agent_run import RUN, AgentRun
-from selfcorrect.agents.ending import may_end, why_over
-from selfcorrect.agents.thread import ACCOUNT, answer_to, last_turn, own_message
-from selfcorrect.agents.tool_run import LISTENER, Handler, ToolRun, spec_of
-from selfcorrect.agents.turn import TURN, UNREAD, beside_calls
 from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.graph import AGAIN, compile_loop
+from selfcorrect.langchain.agent_run import RUN, AgentRun
+from selfcorrect.langchain.ending import may_end, why_over
+from selfcorrect.langchain.thread import ACCOUNT, answer_to, last_turn, own_message
+from selfcorrect.langchain.tool_run import LISTENER, Handler, ToolRun, spec_of
+from selfcorrect.langchain.turn import TURN, UNREAD, beside_calls
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
-from selfcorrect.nodes.plan import check_call
-from selfcorrect.setup import Loop, Options, build_loop, check_options
+from selfcorrect.nodes.validate import check_call
+from selfcorrect.setup import Options, build_loop, check_options
 from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.step import Loop
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import quote
 from selfcorrect.tools.spec import collect_tools, is_usable

@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from selfcorrect.effects.effect import acts
 from selfcorrect.lazy import load_table
-from selfcorrect.model import JSON, Finding, JsonObject, is_own, name_place
-from selfcorrect.nodes.plan import is_forbidden
+from selfcorrect.model import JSON, Finding, JsonObject, acts, is_own, name_place
 from selfcorrect.pointer import find, keys_of
+from selfcorrect.reading.call_object import is_forbidden
 from selfcorrect.schema.findings import describe, must
 from selfcorrect.schema.slot import Slot
 from selfcorrect.text import bound, quote, release

@@ -16,7 +16,6 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
-from selfcorrect.agents.thread import chain_of, error_of, own_message, text_in, value_in
 from selfcorrect.context import run_sync
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import (
@@ -25,11 +24,12 @@ from selfcorrect.errors import (
     NotDone,
 )
 from selfcorrect.graph import CHECKPOINTER
+from selfcorrect.langchain.thread import chain_of, error_of, own_message, text_in, value_in
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.execute import EXECUTION, change
 from selfcorrect.report import FailureReport
-from selfcorrect.setup import Loop
+from selfcorrect.step import Loop
 from selfcorrect.tools.run import plain
 from selfcorrect.tools.spec import ToolSpec
 from selfcorrect.walk import walk_hosted

@@ -71,7 +71,7 @@ def vocabulary(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text[:MAX_TEXT].casefold()))
 
 
-_SHORT = frozenset(map(frozenset, load_table("abbreviations.toml").items()))
+_SHORT = frozenset(map(frozenset, load_table("names/abbreviations.toml").items()))
 _ABBREVIATED = frozenset[str]().union(*_SHORT)
 
 

@@ -298,7 +298,7 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else ""
 
 
-_TABLES = load_table("agents/forms.toml")
+_TABLES = load_table("threads/forms.toml")
 KEYS: Mapping[str, Sequence[str]] = _TABLES["keys"]
 """Keys and values of providers' messages, whatever their form."""
 FORMS: Mapping[str, ProviderForm] = {

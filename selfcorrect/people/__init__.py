@@ -1,0 +1,1 @@
+"""Questions to a person, and what the answers decide."""
