@@ -201,7 +201,7 @@ class RunContext:
 
         if (tool := self.tools.get(call.name)) is None:
             return call_key(call, None)
-        return call_key(replace(call, args=tool.fill(call.args)), tool.slot, tool.bind)
+        return call_key(replace(call, args=tool.fill(call.args)), tool.arguments, tool.bind)
 
     def intent_of(self, state: CorrectionState, call: Call) -> Record:
         """Return what the ledger is told before a tool is called."""
@@ -222,7 +222,7 @@ class RunContext:
             doubt_key(scope, key),
             call.name,
             about=quote(dict(call.args), 500),
-            theme=theme_key(scope, call, tool.slot),
+            theme=theme_key(scope, call, tool.arguments),
             thread=clean(text_of([*home, ""][0])),
             call_id=clean(call.id or ""),
             request=_request_text(text_of(given.get("request") or "")),
@@ -306,7 +306,7 @@ class RunContext:
                 if is_tainted(each, untrusted, trusted):
                     return "the model took the value from an error's text"
                 is_bound = tool is not None and tool.acts and Safety.MODEL not in by_rule
-                if tool is not None and is_bound and replaces(each, tool.slot):
+                if tool is not None and is_bound and replaces(each, tool.arguments):
                     return f"the model wrote another value at `{name_place(each.path)}`"
         return None
 

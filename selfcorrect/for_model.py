@@ -14,7 +14,7 @@ from selfcorrect.model import JSON, Finding, JsonObject, acts, is_own, name_plac
 from selfcorrect.pointer import find, keys_of
 from selfcorrect.reading.call_object import is_forbidden
 from selfcorrect.schema.findings import describe, must
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.text import bound, quote, release
 from selfcorrect.tools.spec import ToolSpec
 
@@ -41,7 +41,7 @@ def text_for_model(
     reason, findings = stop["reason"], state["findings"]
     of_tool = [each for each in findings if not is_own(each)][:3]
     # What a strategy or a person says stands as it was said.
-    tried, place = map(_capital, _tried(state)), tool.slot if tool else Slot({})
+    tried, place = map(_capital, _tried(state)), tool.arguments if tool else Place({})
     problems = map(_capital, _problems(findings, place, state["current"].get("args")))
     sentences = [*problems, *_details(reason, stop, state), *tried]
     said = of_tool if words != "hide" else []
@@ -59,7 +59,7 @@ def text_for_model(
     return release(" ".join(filter(None, [before, *quoted, closing])), MAX_TEXT)
 
 
-def _problems(findings: Sequence[Finding], place: Slot, args: JSON) -> Iterator[str]:
+def _problems(findings: Sequence[Finding], place: Place, args: JSON) -> Iterator[str]:
     """Say what is wrong, and what is allowed."""
     for each in findings:
         if not is_own(each):
@@ -71,7 +71,7 @@ def _problems(findings: Sequence[Finding], place: Slot, args: JSON) -> Iterator[
         yield f"{text} ({wanted})" if wanted else text
 
 
-def _wanted(finding: Finding, place: Slot, args: JSON) -> str:
+def _wanted(finding: Finding, place: Place, args: JSON) -> str:
     """Return what is allowed, where the finding does not say it: its schema, or the known names."""
     keys, code = keys_of(next(iter(finding["paths"]), "")), finding["code"]
     if not keys or code not in ("required", "additionalProperties", "type"):
@@ -85,7 +85,7 @@ def _wanted(finding: Finding, place: Slot, args: JSON) -> str:
     return describe(own.view) if code == "required" else _needs(own)
 
 
-def _needs(place: Slot) -> str:
+def _needs(place: Place) -> str:
     """Return what an object, or each item of a list, cannot do without."""
     inner = (place.item or place).properties
     names = [f"`{name}`" for name, each in inner.items() if each.required]
@@ -233,7 +233,7 @@ def _text_of_page(text: str) -> str:
     """Return what a page of HTML shows; any other text is unchanged."""
     if not _PAGE.match(text):
         return text
-    from selfcorrect.diagnosis.clues import plain
+    from selfcorrect.diagnosis.evidence import plain
 
     return " ".join(plain(text).split())
 

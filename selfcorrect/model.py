@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[T]) -> type[T]:
-    """Make a class of values that never change: a frozen dataclass with slots."""
+    """Make a class of values that never change: a frozen dataclass with places."""
     return dataclass(frozen=True, slots=True)(cls)
 
 

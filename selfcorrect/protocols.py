@@ -9,7 +9,7 @@ from selfcorrect.errors import LimitReachedError
 from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject, acts, frozen
 from selfcorrect.models.port import ModelPort, Spending
 from selfcorrect.names.letters import same_words
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 
 if TYPE_CHECKING:
     from selfcorrect.tools.spec import ToolSpec
@@ -70,10 +70,10 @@ class RepairContext:
             return diagnosis
         return replace(diagnosis, text="", constraint={}, captures={})
 
-    def place(self, call: Call) -> Slot:
+    def place(self, call: Call) -> Place:
         """Return the place of the arguments of a call."""
         tool = self.tools.get(call.name)
-        return tool.slot if tool else Slot.of(self.schema)
+        return tool.arguments if tool else Place.of(self.schema)
 
 
 Node = Callable[[Any, Any], Any]

@@ -32,7 +32,7 @@ from selfcorrect.strategy_map.merge import nearest
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.tools.spec import collect_tools
 
-SLOTS: Mapping[str, str] = load_table("routing.toml")["slots"]
+NODE_OPTIONS: Mapping[str, str] = load_table("routing.toml")["options"]
 """The built-in nodes, by the option that takes their place."""
 
 
@@ -57,7 +57,7 @@ class Options(TypedDict, total=False):
         nodes: Nodes of your own by name; a built-in name replaces that node.
         routes: Targets by outcome, by node, over the default table.
         state: A subclass of `CorrectionState` with keys of your own.
-        planner: Takes the place of `plan`; likewise the other seven slots.
+        planner: Takes the place of `plan`; likewise the other seven nodes.
     """
 
     strategies: StrategyMap | str | Path | None
@@ -161,9 +161,9 @@ def _table(given: JsonObject) -> Table:
 
 
 def _nodes(given: JsonObject) -> dict[str, Node]:
-    nodes: dict[str, Node] = {node: load_node(node) for node in SLOTS.values()}
+    nodes: dict[str, Node] = {node: load_node(node) for node in NODE_OPTIONS.values()}
     nodes |= given.get("nodes", {})
-    nodes |= {node: given[slot] for slot, node in SLOTS.items() if slot in given}
+    nodes |= {node: given[option] for option, node in NODE_OPTIONS.items() if option in given}
     for node, guard in given.get("before", {}).items():
         nodes[f"before_{node}"] = _check_first(guard) if node == "execute" else guard
     for edge, own in given.get("on_edge", {}).items():

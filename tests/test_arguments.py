@@ -11,10 +11,10 @@ from selfcorrect.pointer import apply
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs import arguments
 from selfcorrect.repairs.arguments import repair_arguments
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.strategy_map.registry import bind
 from selfcorrect.values.primitives import EVERY
-from selfcorrect.values.readings import Allow
+from selfcorrect.values.readings import Permission
 
 UNASKED = frozenset({Safety.EXACT, Safety.INFERRED})
 SCHEMAS = dict(table("arguments.txt", "schemas"))
@@ -25,12 +25,12 @@ def repair(schema, args, *, acts=True, classes=UNASKED, words=None, **options):
     schema = SCHEMAS[schema] if isinstance(schema, str) else schema
     properties = schema.get("properties", schema)
     required = schema.get("required", []) if "properties" in schema else list(schema)
-    slot = Slot.of({"properties": properties, "required": required})
+    place = Place.of({"properties": properties, "required": required})
     strategies = tuple(
         replace(each, words=words or {}) if each.name == "rename-argument" else each
         for each in EVERY
     )
-    found = repair_arguments(args, slot, Allow(strategies, classes, acts, **options))
+    found = repair_arguments(args, place, Permission(strategies, classes, acts, **options))
     # What is reported is what was done.
     assert apply(Call("t", args), found.changes).args == found.args
     return found

@@ -13,7 +13,7 @@ from selfcorrect import Mender
 from selfcorrect.model import Call, Safety
 from selfcorrect.names.likeness import typos
 from selfcorrect.pointer import apply
-from selfcorrect.values.reading import Reading
+from selfcorrect.values.primitives import Reading
 
 TRIALS = 850
 MOST_MISSED = 0.03
@@ -81,8 +81,8 @@ def reads_found(pattern, strategy, make=str):
 def reads_if(says):
     """Return a reader of listed values by what a text says of them."""
 
-    def reader(value, slot):
-        for each in slot.choices:
+    def reader(value, place):
+        for each in place.choices:
             if isinstance(value, str) and says(value.lower(), str(each).lower()):
                 yield Reading(each, Safety.INFERRED, "correct-enum")
 
@@ -285,7 +285,7 @@ MUTANTS = [
         "add",
         f"{PASS}._Pass.unwrapped",
         lambda original: (
-            lambda self, written, slot: original(self, dict(list(written.items())[:1]), slot)
+            lambda self, written, place: original(self, dict(list(written.items())[:1]), place)
         ),
     ),
     (

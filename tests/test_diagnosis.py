@@ -13,8 +13,8 @@ from selfcorrect import ToolSpec, classify
 from selfcorrect.cli.diagnose import describe
 from selfcorrect.cli.explain import explain
 from selfcorrect.diagnosis.body import body_of, keys_in
-from selfcorrect.diagnosis.clues import plain, sentence_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
+from selfcorrect.diagnosis.evidence import plain, sentence_of
 from selfcorrect.diagnosis.facts import finding_of, recorded_finding
 from selfcorrect.diagnosis.parameters import MARK, mask, places_of
 from selfcorrect.diagnosis.witness import FILE
@@ -283,7 +283,8 @@ print([name for name in sys.modules if name.startswith("selfcorrect.diagnosis.")
 
 
 @pytest.mark.parametrize(
-    ("values", "loads", "spares"), [("[1, '2']", "", "diagnosis."), ("[401]", "clues", "witness")]
+    ("values", "loads", "spares"),
+    [("[1, '2']", "", "diagnosis."), ("[401]", "evidence", "witness")],
 )
 def test_modules_are_loaded_when_they_are_needed(values, loads, spares):
     program = LOADS.replace("VALUES", values)

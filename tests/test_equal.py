@@ -22,7 +22,7 @@ from pydantic import AnyUrl, BaseModel, BeforeValidator, Field, SecretStr
 from selfcorrect import Call, ToolSpec
 from selfcorrect.effects.equal import call_key, doubt_key, identity_key, theme_key
 from selfcorrect.ledger import MemoryLedger
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.testing import play
 
 SCHEMA = {
@@ -41,7 +41,7 @@ SCHEMA = {
         "Self": {"properties": {"a": {"$ref": "#/$defs/Self", "default": {}}}},
     },
 }
-PLACE = Slot.of(SCHEMA)
+PLACE = Place.of(SCHEMA)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -130,8 +130,8 @@ def executions(tool, *calls):
     return len(ran)
 
 
-def of_schema(slot, *, required=True):
-    schema = {"type": "object", "properties": {"x": slot}, "required": ["x"] if required else []}
+def of_schema(place, *, required=True):
+    schema = {"type": "object", "properties": {"x": place}, "required": ["x"] if required else []}
     return ToolSpec.from_schema({"name": "act", "parameters": schema}, effect="mutating")
 
 
@@ -152,14 +152,14 @@ def text(form):
 DAY = "2026-10-26T"
 
 
-@pytest.mark.parametrize(("slot", "one", "other"), table("equal.txt", "same"))
-def test_what_the_schema_says_is_the_same_is_not_made_again(slot, one, other):
-    assert executions(of_schema(slot), {"x": one}, {"x": other}) == 1
+@pytest.mark.parametrize(("place", "one", "other"), table("equal.txt", "same"))
+def test_what_the_schema_says_is_the_same_is_not_made_again(place, one, other):
+    assert executions(of_schema(place), {"x": one}, {"x": other}) == 1
 
 
-@pytest.mark.parametrize(("slot", "one", "other"), table("equal.txt", "other"))
-def test_what_differs_by_the_schema_is_made(slot, one, other):
-    assert executions(of_schema(slot), {"x": one}, {"x": other}) == 2
+@pytest.mark.parametrize(("place", "one", "other"), table("equal.txt", "other"))
+def test_what_differs_by_the_schema_is_made(place, one, other):
+    assert executions(of_schema(place), {"x": one}, {"x": other}) == 2
 
 
 class Colour(enum.Enum):

@@ -17,7 +17,7 @@ from selfcorrect.names.arguments import match_keys
 from selfcorrect.names.letters import LONGEST, is_plain, letters, words
 from selfcorrect.names.likeness import OTHER, SAME, difference
 from selfcorrect.repairs.tool_names import match_tool
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 
 QUICK = settings(max_examples=800, deadline=None, derandomize=True)
 
@@ -43,13 +43,13 @@ def meant_tool(name, *offered, args=None):
 def meant_keys(strangers, holes, acts=True, required=(), said=(), synonyms=()):
     schema = {"properties": {name: {} for name in holes}, "required": list(required)}
     given_ = dict.fromkeys(strangers, "x")
-    places = Slot.of(schema).properties
+    places = Place.of(schema).properties
     return match_keys(
         given_,
         places,
         acts=acts,
         said=frozenset(said),
-        reads=lambda value, slot: True,
+        reads=lambda value, place: True,
         synonyms=dict(synonyms),
     )
 
@@ -158,13 +158,13 @@ def test_a_synonym_comes_before_any_likeness():
 
 
 def test_a_value_that_does_not_fit_names_nothing():
-    slots = Slot.of({"properties": {"seats": {"type": "integer"}}}).properties
+    places = Place.of({"properties": {"seats": {"type": "integer"}}}).properties
     found = match_keys(
         {"Seats": "window"},
-        slots,
+        places,
         acts=False,
         said=frozenset(),
-        reads=lambda value, slot: slot.accepts(value),
+        reads=lambda value, place: place.accepts(value),
         synonyms={},
     )
     assert found.names == {}

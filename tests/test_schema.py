@@ -12,7 +12,7 @@ from test_schema_laws import checks
 from selfcorrect import ToolSpec
 from selfcorrect.errors import ToolDefinitionError
 from selfcorrect.schema import findings
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 
 
 def an_object(*required, **properties):
@@ -113,9 +113,9 @@ def test_any_mapping_is_checked():
 def test_a_circle_of_references_ends():
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "n": INTEGER}}
     schema = {**an_object(x={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
-    assert Slot.of(schema).at(["x", *["next"] * 50, "n"]).view == INTEGER
+    assert Place.of(schema).at(["x", *["next"] * 50, "n"]).view == INTEGER
     with pytest.raises(ValueError, match="leads back to itself"):
-        Slot.of({"$ref": "#"})
+        Place.of({"$ref": "#"})
 
 
 @pytest.mark.parametrize(
@@ -123,13 +123,13 @@ def test_a_circle_of_references_ends():
     table("schemas.txt", "places"),
 )
 def test_the_schema_of_a_place(schema, keys, wanted):
-    assert Slot.of(schema).at(keys).view == wanted
+    assert Place.of(schema).at(keys).view == wanted
 
 
 def test_properties_are_resolved():
     schema = {**an_object(a={"$ref": "#/$defs/i"}, b=True), "$defs": {"i": INTEGER}}
-    found = Slot.of(schema).properties
-    assert {name: slot.view for name, slot in found.items()} == {"a": INTEGER, "b": {}}
+    found = Place.of(schema).properties
+    assert {name: place.view for name, place in found.items()} == {"a": INTEGER, "b": {}}
 
 
 @pytest.mark.parametrize(
@@ -137,11 +137,11 @@ def test_properties_are_resolved():
     table("schemas.txt", "takes"),
 )
 def test_a_place_knows_what_it_takes(schema, kinds, fits, fits_not):
-    slot = Slot.of(an_object(x=schema)).properties["x"]
-    assert slot.kinds == {*kinds}
-    assert [each for each in fits if not slot.accepts(each)] == []
-    assert [each for each in fits_not if slot.accepts(each)] == []
-    assert slot.is_nullable is (None in fits)
+    place = Place.of(an_object(x=schema)).properties["x"]
+    assert place.kinds == {*kinds}
+    assert [each for each in fits if not place.accepts(each)] == []
+    assert [each for each in fits_not if place.accepts(each)] == []
+    assert place.is_nullable is (None in fits)
 
 
 JSON_VALUES = st.recursive(
@@ -156,12 +156,12 @@ JSON_VALUES = st.recursive(
 def test_whatever_is_invalid_has_a_finding_of_plain_json(case, value):
     schema, calls = case
     try:
-        slot = Slot.of(schema)
+        place = Place.of(schema)
     except ValueError:
         return
     for args in (*calls, {"a": value}, {"b": value}):
-        is_valid = slot.accepts(args)
-        found = [] if is_valid else findings.findings_of(args, slot)
+        is_valid = place.accepts(args)
+        found = [] if is_valid else findings.findings_of(args, place)
         assert bool(found) is not is_valid
         assert json.loads(json.dumps(found)) == found
         assert all(each["paths"][0].startswith("/args") and each["text"] for each in found)
@@ -213,7 +213,7 @@ REFUSED = [
 @pytest.mark.parametrize(("schema", "why"), REFUSED)
 def test_a_schema_that_takes_unbounded_work_is_refused(schema, why):
     with pytest.raises(ValueError, match=why):
-        Slot.of(schema)
+        Place.of(schema)
 
 
 @pytest.mark.parametrize("count", [200, 2_000])

@@ -9,9 +9,9 @@ from kit import INTEGER, TEXT
 
 from selfcorrect import Mender, ToolSpec
 from selfcorrect.repairs import arguments
-from selfcorrect.schema import findings, normal, slot as slots
+from selfcorrect.schema import findings, normal, place as places
 from selfcorrect.schema.normal import normalize
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 
 FEW = settings(
     max_examples=100, deadline=None, derandomize=True, database=None, phases=[Phase.generate]
@@ -281,14 +281,14 @@ ENDS = []
 """The schemas that were compared."""
 
 
-@settings(FEW, max_examples=150)
+@settings(FEW, max_examples=300)
 @given(checks())
 def two_validators_agree(case):
     """What fits and what does not is what `jsonschema` says of the schema as it came."""
     schema, values = case
     kind = validator_for(schema)
     try:
-        slot = Slot.of(schema)
+        place = Place.of(schema)
     except ValueError:
         # A circle that no value ends is refused; `jsonschema` does not come back from it.
         return
@@ -296,7 +296,7 @@ def two_validators_agree(case):
     whole, root = normalize(schema)
     newest = {"type": "object", **whole, "$defs": root.definitions}
     for value in values:
-        is_valid = slot.accepts(value)
+        is_valid = place.accepts(value)
         assert is_valid is Draft202012Validator(newest).is_valid(value), (schema, value)
         assert is_valid is kind(schema).is_valid(value), (schema, value)
 
@@ -335,7 +335,7 @@ MUTANTS = [
     (nothing_disappears, findings, "_dot", instead(lambda place: str(place[-1:]))),
     (
         nothing_disappears,
-        *(slots.Slot, "meant"),
+        *(places.Place, "meant"),
         instead(lambda self, _value: (self.branches or [None])[-1]),
     ),
     (two_validators_agree, normal, "_update", instead(lambda made, _schema: made)),

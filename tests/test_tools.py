@@ -546,8 +546,8 @@ def test_a_tool_gets_copies_of_its_arguments_each_time():
     call = {"name": "f", "args": copy.deepcopy(args)}
     for is_async in (False, True):
         seen = []
-        slots = {"name": "f", "parameters": {"properties": {"x": {}, "later": {}}}}
-        spec = ToolSpec.from_schema(slots, spoil, effect="idempotent")
+        places = {"name": "f", "parameters": {"properties": {"x": {}, "later": {}}}}
+        spec = ToolSpec.from_schema(places, spoil, effect="idempotent")
         ledger = MemoryLedger()
         given_, options = {"call": call}, {"time": VirtualTime(), "ledger": ledger}
         run = asyncio.run(aplay([spec], given_, **options)) if is_async else None

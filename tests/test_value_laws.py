@@ -9,18 +9,18 @@ from kit import INTEGER, TEXT
 from selfcorrect.model import ABSENT, Safety
 from selfcorrect.names.letters import letters, words
 from selfcorrect.repairs.arguments import repair_arguments
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.values import choices, dates, units
 from selfcorrect.values.primitives import EVERY
-from selfcorrect.values.readings import Allow
+from selfcorrect.values.readings import Permission
 
-ALLOW = Allow(EVERY, frozenset({Safety.EXACT, Safety.INFERRED}))
+ALLOW = Permission(EVERY, frozenset({Safety.EXACT, Safety.INFERRED}))
 
 
 def read(schema, written, name="q"):
     """Read one value of a tool that acts; nothing where it is not read."""
-    slot = Slot.of({"properties": {name: schema}, "required": [name]})
-    found = repair_arguments({name: written}, slot, ALLOW)
+    place = Place.of({"properties": {name: schema}, "required": [name]})
+    found = repair_arguments({name: written}, place, ALLOW)
     return ABSENT if found.problems else found.args[name]
 
 
@@ -78,7 +78,7 @@ LAWS = [
     (
         letters_decide_nothing,
         *(choices, "_by_words"),
-        lambda original: lambda text, slot: original(text, slot) or choices._by_slip(text, slot),
+        lambda original: lambda text, place: original(text, place) or choices._by_slip(text, place),
     ),
     (
         letters_decide_nothing,

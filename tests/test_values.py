@@ -7,9 +7,9 @@ from kit import INTEGER, TEXT, sections, table
 
 from selfcorrect.model import Safety
 from selfcorrect.repairs.arguments import repair_arguments
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.values.primitives import EVERY, PRIMITIVES
-from selfcorrect.values.readings import Allow
+from selfcorrect.values.readings import Permission
 
 UNASKED = frozenset({Safety.EXACT, Safety.INFERRED})
 SCHEMAS = dict(table("values.txt", "schemas"))
@@ -27,8 +27,8 @@ def many(items):
 def repair(schema, written, *, acts=True, name="q", classes=UNASKED):
     """Repair one value under a required argument; a schema may be named by the data file."""
     schema = SCHEMAS[schema] if isinstance(schema, str) else schema
-    slot = Slot.of({"properties": {name: schema}, "required": [name]})
-    return repair_arguments({name: written}, slot, Allow(EVERY, classes, acts))
+    place = Place.of({"properties": {name: schema}, "required": [name]})
+    return repair_arguments({name: written}, place, Permission(EVERY, classes, acts))
 
 
 @pytest.mark.parametrize(("schema", "written", "value", "how"), table("values.txt", "read"))
@@ -113,8 +113,8 @@ def test_two_readings_are_a_refusal_that_names_both(schema, written, text):
 @pytest.mark.parametrize(("schema", "value"), table("values.txt", "fits"))
 def test_what_fits_is_left_alone(schema, value):
     args = {"q": value}
-    slot = Slot.of({"properties": {"q": schema}})
-    assert repair_arguments(args, slot, Allow(EVERY)).args is args
+    place = Place.of({"properties": {"q": schema}})
+    assert repair_arguments(args, place, Permission(EVERY)).args is args
 
 
 def test_a_name_asks_for_a_unit():
@@ -138,12 +138,12 @@ def test_a_negation_in_a_name_is_not_idle():
 
 def test_only_what_is_allowed_is_read():
     assert repair(INTEGER, "five", classes={Safety.EXACT}).problems
-    slot = Slot.of({"properties": {"q": INTEGER}})
+    place = Place.of({"properties": {"q": INTEGER}})
     others = tuple(each for each in EVERY if each.name != "convert-type")
-    assert repair_arguments({"q": "5"}, slot, Allow(others)).problems
+    assert repair_arguments({"q": "5"}, place, Permission(others)).problems
 
 
 def test_a_synonym_of_a_listed_value_is_read():
-    slot = Slot.of({"properties": {"q": CABIN}})
-    allow = Allow((replace(PRIMITIVES["correct-enum"], words={"coach": "economy"}),))
-    assert repair_arguments({"q": "Coach"}, slot, allow).args == {"q": "economy"}
+    place = Place.of({"properties": {"q": CABIN}})
+    allow = Permission((replace(PRIMITIVES["correct-enum"], words={"coach": "economy"}),))
+    assert repair_arguments({"q": "Coach"}, place, allow).args == {"q": "economy"}

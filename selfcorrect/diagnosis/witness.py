@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from selfcorrect.diagnosis.clues import FAULTLESS, Clues
+from selfcorrect.diagnosis.evidence import FAULTLESS, Evidence
 from selfcorrect.diagnosis.parameters import MARK
 from selfcorrect.model import RETRYABLE, Category, ErrorKind, frozen
 
@@ -30,7 +30,7 @@ class Weights:
         scale: What a byte is worth, by class.
         bias: Where a class starts.
         pairs: How much more often a kind and a category go together than by chance, in log-odds.
-        sure: Weights of the signs that an answer is right; the last is where it starts.
+        sure: Weights of the signs that an ruling is right; the last is where it starts.
     """
 
     rows: Mapping[int, int]
@@ -108,14 +108,14 @@ _SHAPES = {MARK: "<value>", "-": "<option>", "/": "<path>", ".": "<path>"}
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
-def features_of(clues: Clues) -> list[str]:
+def features_of(evidence: Evidence) -> list[str]:
     """List the features of an error, each once."""
-    names = {keys[-1].lower() for keys in clues.places.keys.values()}
+    names = {keys[-1].lower() for keys in evidence.places.keys.values()}
     tokens = [
         _SHAPES.get(word[0]) or ("0" if word.isdigit() else word.lower())
-        for word in _TOKEN.findall(clues.sentence.text[:_LONGEST])
+        for word in _TOKEN.findall(evidence.sentence.text[:_LONGEST])
     ]
-    return list(dict.fromkeys((*_facts(clues), *_place(clues), *_words(tokens, names))))
+    return list(dict.fromkeys((*_facts(evidence), *_place(evidence), *_words(tokens, names))))
 
 
 def _words(tokens: list[str], names: set[str]) -> Iterator[str]:
@@ -132,30 +132,30 @@ def _words(tokens: list[str], names: set[str]) -> Iterator[str]:
             yield from (f"~{bounded[at : at + size]}" for at in range(len(bounded) - size + 1))
 
 
-def _facts(clues: Clues) -> Iterator[str]:
-    yield f"status={clues.status}"
-    yield f"status={str(clues.status)[:1]}xx"
-    for code in clues.codes[:4]:
+def _facts(evidence: Evidence) -> Iterator[str]:
+    yield f"status={evidence.status}"
+    yield f"status={str(evidence.status)[:1]}xx"
+    for code in evidence.codes[:4]:
         yield f"code={code[:60]}"
         yield from (f"code:{word.lower()}" for word in _WORD.findall(code)[:8])
-    for name in clues.classes[:3]:
+    for name in evidence.classes[:3]:
         own = name.rpartition(".")[2]
         yield f"class={own}"
         yield from (f"class:{word.lower()}" for word in _WORD.findall(own))
-    for kind, category in clues.hints:
+    for kind, category in evidence.hints:
         yield f"hint={kind}"
         yield f"hint={kind}/{category}"
-    yield from (f"constraint={keyword}" for keyword in clues.constraint)
+    yield from (f"constraint={keyword}" for keyword in evidence.constraint)
 
 
-def _place(clues: Clues) -> Iterator[str]:
-    places = clues.places
-    for path in clues.blame.paths[:2]:
+def _place(evidence: Evidence) -> Iterator[str]:
+    places = evidence.places
+    for path in evidence.blame.paths[:2]:
         value = places.values.get(path)
         yield f"value={type(value).__name__ if path in places.values else 'absent'}"
         yield f"empty={not value}"
         yield from (f"name:{word.lower()}" for word in _WORD.findall(path.rpartition(".")[2]))
-    if not clues.blame.paths:
+    if not evidence.blame.paths:
         yield "unplaced"
     if len(places.top) == 1:
         yield f"only:{places.top[0][:20].lower()}"
@@ -185,12 +185,12 @@ class Decision(NamedTuple):
 def decide(
     votes: Testimony,
     weights: Weights,
-    clues: Clues,
+    evidence: Evidence,
     kind: str | None = None,
     category: str | None = None,
 ) -> Decision:
     """Choose kind and category together; what is sure is given, and stays."""
-    hint = next(iter(clues.hints), ("", ""))
+    hint = next(iter(evidence.hints), ("", ""))
     # Words alone say that the same call may succeed only where they are sure of it.
     open_kinds = [
         each
@@ -215,7 +215,7 @@ def decide(
 
 
 def signs(votes: Testimony, kind: str, category: str, *, is_hinted: bool) -> list[float]:
-    """Return what tells a right answer from a wrong one: odds, leads, how much is known."""
+    """Return what tells a right ruling from a wrong one: odds, leads, how much is known."""
     found = [votes.known, float(is_hinted), float(kind in FAULTLESS), float(category == "none")]
     for odds, said in ((votes.kinds, kind), (votes.categories, category)):
         rival = max(share for name, share in odds.items() if name != said)

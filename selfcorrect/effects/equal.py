@@ -17,10 +17,10 @@ from uuid import UUID
 from pydantic_core import to_jsonable_python
 
 from selfcorrect.model import ABSENT, JSON, Call, JsonDict, JsonObject
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 
 
-def call_key(call: Call, place: Slot | None, bind: Callable[[JsonDict], Any] | None = None) -> str:
+def call_key(call: Call, place: Place | None, bind: Callable[[JsonDict], Any] | None = None) -> str:
     """Return a text that is equal for calls which ask the same.
 
     A default left out or named, `5`, `5.0` and `"5"` where a number is wanted, two ways to write
@@ -31,7 +31,7 @@ def call_key(call: Call, place: Slot | None, bind: Callable[[JsonDict], Any] | N
         place: What the schema says of its arguments.
         bind: Turns arguments into the values that the tool's function gets, or raises.
 
-    >>> number = Slot.of({"properties": {"n": {"type": "integer", "default": 5}}})
+    >>> number = Place.of({"properties": {"n": {"type": "integer", "default": 5}}})
     >>> call_key(Call("f", {}), number) == call_key(Call("f", {"n": "5"}), number)
     True
     """
@@ -58,7 +58,7 @@ def doubt_key(scope: JSON, key: str) -> str:
     return digest("doubt", scope, key)
 
 
-def theme_key(scope: JSON, call: Call, place: Slot | None) -> str:
+def theme_key(scope: JSON, call: Call, place: Place | None) -> str:
     """Return the key of every call that asks the same in other words; empty without such words.
 
     An e-mail to the same person with another text has it: what is short is equal.
@@ -119,7 +119,7 @@ def _common(one: JSON, other: JSON) -> JSON:
     return one if one == other else {"": "made anew"}
 
 
-def _normal(value: JSON, place: Slot | None) -> JSON:
+def _normal(value: JSON, place: Place | None) -> JSON:
     """Return a value of JSON in one form, by what its schema says."""
     if place is not None:
         # Of a union, the alternative that the value belongs to.
@@ -137,7 +137,7 @@ def _normal(value: JSON, place: Slot | None) -> JSON:
         return repr(value)
 
 
-def _normal_object(value: JsonObject, place: Slot | None) -> JSON:
+def _normal_object(value: JsonObject, place: Place | None) -> JSON:
     """Return an object without what is its default: a schema may hold defaults without an end."""
     made: JsonDict = {}
     for key, item in value.items():
@@ -155,7 +155,7 @@ def canonical(value: JSON) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=repr)
 
 
-def _read(text: str, place: Slot) -> Any:
+def _read(text: str, place: Place) -> Any:
     """Return the number, instant or id that a text writes; the text itself where it is a text."""
     is_number = place.kinds and place.kinds <= _NUMBERS
     read: Any = Decimal if is_number else _FORMATS.get(place.format.removeprefix("naive-"))

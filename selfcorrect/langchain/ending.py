@@ -43,8 +43,8 @@ class Objection:
     text: str
 
 
-def _object(reason: str, slot: str = "") -> Objection:
-    return Objection(reason, _SENTENCES["objections"][reason].format(slot))
+def _object(reason: str, part: str = "") -> Objection:
+    return Objection(reason, _SENTENCES["objections"][reason].format(part))
 
 
 BLANK = _object("blank")

@@ -255,7 +255,10 @@ class ToolRun:
         if execution is None or self.made is None or not isinstance(args, dict):
             return
         # What LangChain injects is no argument.
-        known = {*self.loop.context.tools[self.made["name"]].slot.properties, *self.made["args"]}
+        known = {
+            *self.loop.context.tools[self.made["name"]].arguments.properties,
+            *self.made["args"],
+        }
         own = {name: item for name, item in args.items() if name in known}
         try:
             if change(execution, own):

@@ -102,7 +102,7 @@ def _bare_arguments_of(turn: AIMessage, messages: Thread, context: RunContext) -
     value = strict_json(turn.text.strip("` \n").removeprefix("json"))
     if not tool or not isinstance(value, dict) or not value:
         return ""
-    return tool.name if value.keys() <= tool.slot.properties.keys() else ""
+    return tool.name if value.keys() <= tool.arguments.properties.keys() else ""
 
 
 def _may_hold_call(text: str, names: Iterable[str]) -> bool:

@@ -10,7 +10,7 @@ from selfcorrect.model import JSON, Safety, frozen
 from selfcorrect.names.dictionary import stem
 from selfcorrect.names.letters import LONGEST, is_plain, same_words, words
 from selfcorrect.names.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 
 LEAD = 0.1
 """How much nearer a key and its argument must be than any rival of either."""
@@ -37,12 +37,12 @@ class Assignment:
 
 
 def match_keys(
-    strangers: Mapping[str, JSON],
-    holes: Mapping[str, Slot],
+    unknown: Mapping[str, JSON],
+    holes: Mapping[str, Place],
     *,
     acts: bool,
     said: frozenset[str],
-    reads: Callable[[JSON, Slot], bool],
+    reads: Callable[[JSON, Place], bool],
     synonyms: Mapping[str, str],
 ) -> Assignment:
     """Assign unknown keys to free arguments; a key without a clear lead is assigned to none.
@@ -50,27 +50,27 @@ def match_keys(
     A rival never makes an assignment surer. Noise in a key is believed only where every key and
     every required argument finds its place.
 
-    >>> holes = Slot.of({"properties": {"from_city": {}, "to_city": {}}}).properties
+    >>> holes = Place.of({"properties": {"from_city": {}, "to_city": {}}}).properties
     >>> found = match_keys({"fromCity": 1, "city": 2}, holes, acts=True, said=frozenset(),
-    ...                    reads=lambda value, slot: True, synonyms={})
+    ...                    reads=lambda value, place: True, synonyms={})
     >>> found.names
     {'fromCity': 'from_city'}
 
     Args:
-        strangers: The unknown keys with their values.
+        unknown: The unknown keys with their values.
         holes: The arguments without a value.
         acts: Whether the tool may change something.
         said: The words of the tool's description; none of them is a slip of another.
         reads: Whether a value fits in a place, converted if need be.
         synonyms: Arguments by the other names that they go by; they come before any likeness.
     """
-    is_large = len(strangers) * len(holes) > MAX_PAIRS
+    is_large = len(unknown) * len(holes) > MAX_PAIRS
     price_of = partial(_price, said=said, synonyms=synonyms, is_large=is_large)
     near = {
         (key, name): price
-        for key, value in strangers.items()
-        for name, slot in holes.items()
-        if (price := price_of(key, slot)) < OTHER and reads(value, slot)
+        for key, value in unknown.items()
+        for name, place in holes.items()
+        if (price := price_of(key, place)) < OTHER and reads(value, place)
     }
     # Rivals count by the loosest likeness; an argument of a tool that acts needs the strictest.
     leads, ties = _find_leads(near)
@@ -80,8 +80,8 @@ def match_keys(
         if (price := price_of(key, holes[name], strict=acts)) < OTHER
         and (price == SAME or not has_rival(key, name, holes))
     }
-    required = {name for name, slot in holes.items() if slot.required}
-    if len(found) < len(strangers) or not required <= {leads[key] for key in found}:
+    required = {name for name, place in holes.items() if place.required}
+    if len(found) < len(unknown) or not required <= {leads[key] for key in found}:
         found = {key: price for key, price in found.items() if price < NOISY}
     safety = {
         key: Safety.EXACT if price == SAME and key not in synonyms else Safety.INFERRED
@@ -114,7 +114,7 @@ _WRAPPER = re.compile(r"\A(?:--|(?:args|arguments|params|parameters)[./_]|(?:inp
 
 def _price(
     key: str,
-    slot: Slot,
+    place: Place,
     *,
     said: frozenset[str],
     synonyms: Mapping[str, str],
@@ -123,15 +123,15 @@ def _price(
 ) -> float:
     """Return how far a key is from an argument; in strict comparison only spelling counts."""
     if key in synonyms:
-        return SAME if synonyms[key] == slot.name else OTHER
+        return SAME if synonyms[key] == place.name else OTHER
     if is_large or len(key) > LONGEST:
-        is_same = same_words(key, slot.name, strict=strict) and is_plain(key)
+        is_same = same_words(key, place.name, strict=strict) and is_plain(key)
         return SAME if is_same else OTHER
     bare = _WRAPPER.sub("", key)
-    found = difference(bare, slot.name, said, strict=strict)
+    found = difference(bare, place.name, said, strict=strict)
     if strict or found <= ALIKE or not is_plain(bare):
         return found
-    ours, theirs = _content(bare), _content(slot.name)
+    ours, theirs = _content(bare), _content(place.name)
     return ALIKE if ours == theirs != [] else found
 
 

@@ -19,7 +19,7 @@ from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 
 if TYPE_CHECKING:
-    from selfcorrect.strategy_map.match import Answer
+    from selfcorrect.strategy_map.match import Ruling
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
@@ -64,7 +64,7 @@ class About(TypedDict, total=False):
 def classify(error: BaseException, strategies: StrategyMap | None = None) -> ErrorKind:
     """Return the kind of an error: whether, and how, the same call may succeed later.
 
-    >>> classify(TimeoutError("no answer"))
+    >>> classify(TimeoutError("no ruling"))
     <ErrorKind.TIMEOUT: 'timeout'>
     """
     from selfcorrect.diagnosis.facts import finding_of
@@ -79,7 +79,7 @@ def diagnose_faults(
     parts = [finding]
     if not is_own(finding):
         # A call that only breaks its schema loads nothing of this.
-        from selfcorrect.diagnosis.reading import faults_of
+        from selfcorrect.diagnosis.judgement import faults_of
 
         parts = faults_of(finding, about.get("args"), about.get("schema"))
     return [diagnose_fault(rules, each, tool, **about) for each in parts]
@@ -99,30 +99,30 @@ def diagnose_fault(
         tool: The tool's name.
         **about: See `About`.
     """
-    answer = rules.ask_rules(finding, tool)
+    ruling = rules.ask_rules(finding, tool)
     if is_own(finding):
-        kind, category = answer.kind or ErrorKind.INTERNAL, answer.category or Category.NONE
-        return _complete(rules, finding, answer, kind, category)
-    from selfcorrect.diagnosis.reading import read
+        kind, category = ruling.kind or ErrorKind.INTERNAL, ruling.category or Category.NONE
+        return _complete(rules, finding, ruling, kind, category)
+    from selfcorrect.diagnosis.judgement import judge
 
-    reading = read(finding, answer, lambda each: rules.ask_rules(each, tool), **about)
-    complete = _complete(rules, finding, reading.rules, reading.kind, reading.category)
-    is_open = may_pass(acts=about.get("acts", False), by_words=reading.by_words)
-    return {**complete, **reading.more, "ladder": complete["ladder"] if is_open else []}
+    judgement = judge(finding, ruling, lambda each: rules.ask_rules(each, tool), **about)
+    complete = _complete(rules, finding, judgement.rules, judgement.kind, judgement.category)
+    is_open = may_pass(acts=about.get("acts", False), by_words=judgement.by_words)
+    return {**complete, **judgement.more, "ladder": complete["ladder"] if is_open else []}
 
 
 def _complete(
-    rules: StrategyMap, finding: Finding, answer: "Answer", kind: ErrorKind, category: Category
+    rules: StrategyMap, finding: Finding, ruling: "Ruling", kind: ErrorKind, category: Category
 ) -> Finding:
-    first = answer.rule_for(kind)
+    first = ruling.rule_for(kind)
     return {
         **finding,
         "kind": kind.value,
         "category": category.value,
-        "captures": answer.captures,
+        "captures": ruling.captures,
         "rule": first.key if first else None,
         "ladder": rules.ladder(first, kind, category),
-        "paths": answer.paths,
+        "paths": ruling.paths,
         "retry_after": finding.get("retry_after"),
         "confidence": 1.0,
         "witness": "schema",

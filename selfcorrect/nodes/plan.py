@@ -59,7 +59,7 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     is_bare = not call.args and is_cut(state["given"].get("finish_reason"))
     if call.name not in context.tools and call.name:
         findings.append(unknown_tool(call.name, context.tools))
-    elif is_bare and tool is not None and tool.acts and tool.slot.properties:
+    elif is_bare and tool is not None and tool.acts and tool.arguments.properties:
         findings.append(own_finding("MalformedCall", "cut", _CUT_OFF, ARGS))
     if not findings:
         return update | {"outcome": "planned"}

@@ -52,7 +52,7 @@ from selfcorrect.repairs.arguments import Problem, repair_arguments
 from selfcorrect.state import IDLE, CorrectionState, Update
 from selfcorrect.text import bound, release, text_of
 from selfcorrect.tools.run import plain
-from selfcorrect.values.readings import Allow
+from selfcorrect.values.readings import Permission
 
 
 async def repair(state: CorrectionState, context: RunContext) -> Update:
@@ -111,8 +111,8 @@ def _rewrite(
         listed = tuple({rung.strategy: rung.primitive for rung in own}.values())
         # What the policy forbids is looked for last: a question shows what was refused.
         for classes in (allowed, Safety):
-            allow = Allow(listed, frozenset(classes), tool.acts, tool.description)
-            found = repair_arguments(round_.call.args, tool.slot, allow)
+            allow = Permission(listed, frozenset(classes), tool.acts, tool.description)
+            found = repair_arguments(round_.call.args, tool.arguments, allow)
             round_ = _take_changes(found.changes, own, faults, round_)
             if not found.problems:
                 break
@@ -265,7 +265,7 @@ async def take_answer(
     vouch = (*start.vouch, *({name: each[name] for name in _VOUCH} for each in question["doubts"]))
     is_first = not state["counts"].get("questions")
     tool, keys = context.tools.get(start.call.name), keys_of(question["path"])
-    place = tool.slot.at(keys) if tool is not None and keys else None
+    place = tool.arguments.at(keys) if tool is not None and keys else None
     repaired = repair_of(plain(answer), question, start.call, place, is_first=is_first)
     if isinstance(repaired, Changed) and _stays(start.call, repaired):
         repaired = Retry(1)

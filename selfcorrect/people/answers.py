@@ -21,11 +21,11 @@ from selfcorrect.model import (
 )
 from selfcorrect.names.likeness import typos
 from selfcorrect.pointer import ARGS, look
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 
 
 def repair_of(
-    answer: Any, question: JsonObject, call: Call, place: Slot | None, *, is_first: bool
+    answer: Any, question: JsonObject, call: Call, place: Place | None, *, is_first: bool
 ) -> Repair:
     """Read a person's answer; `GiveUp` says why it cannot be used.
 
@@ -89,7 +89,7 @@ def _named(answer: Any) -> tuple[Any, Any]:
 _TABLE: Mapping[str, Mapping[str, str]] = load_table("people/answers.toml")
 
 
-def _item(answer: Any, question: JsonObject, place: Slot | None) -> JsonDict | GiveUp:
+def _item(answer: Any, question: JsonObject, place: Place | None) -> JsonDict | GiveUp:
     """Return an answer as an object with one of our actions."""
     if answer is None:
         return {"action": "reject"}
@@ -117,7 +117,7 @@ def _action_of(answer: Any) -> str | None:
     return _TABLE["actions"].get(str(answer.get("type")).strip().casefold())
 
 
-def _word(answer: str | bool, question: JsonObject, place: Slot | None) -> JsonDict | GiveUp:
+def _word(answer: str | bool, question: JsonObject, place: Place | None) -> JsonDict | GiveUp:
     """Tell a decision from a value; where a word may be both, neither is guessed."""
     word = str(answer).strip().strip(".!'\"`").casefold()
     choices = place.choices if place is not None else ()

@@ -77,7 +77,7 @@ class SafetyPolicy:
             pairs = product(keys, self.sensitive)
             if any(same_words(key, name) or fnmatchcase(key, name) for key, name in pairs):
                 return True
-            if tool and tool.slot.at(keys).view.get("x-sensitive"):
+            if tool and tool.arguments.at(keys).view.get("x-sensitive"):
                 return True
         return False
 

@@ -11,19 +11,19 @@ from urllib.parse import unquote
 from selfcorrect.model import ABSENT, JSON, Change
 from selfcorrect.names.letters import same_words
 from selfcorrect.pointer import keys_of
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.text import clean
 from selfcorrect.values.dates import read_date
 from selfcorrect.values.nothing import is_empty
 from selfcorrect.values.numbers import BELOW_HUNDRED, number_word
 from selfcorrect.values.primitives import EVERY
-from selfcorrect.values.readings import Allow, readings
+from selfcorrect.values.readings import Permission, readings
 
-_ANY = Allow(EVERY, acts=False)
+_ANY = Permission(EVERY, acts=False)
 """What a written value may mean at all: a model may choose, where a rule may not guess."""
 
 
-def replaces(change: Change, args: Slot) -> bool:
+def replaces(change: Change, args: Place) -> bool:
     """Say whether a change puts another value in the place of a written one.
 
     To fill in what is missing, and to choose among the readings of what was written, is neither.
@@ -39,7 +39,7 @@ def replaces(change: Change, args: Slot) -> bool:
     return _is_other(change.before, change.after, args.at(keys))
 
 
-def _is_other(before: JSON, after: JSON, place: Slot) -> bool:
+def _is_other(before: JSON, after: JSON, place: Place) -> bool:
     if before is ABSENT or is_empty(before):
         return False
     if isinstance(before, Mapping) and isinstance(after, Mapping):
@@ -181,7 +181,7 @@ def _moments(text: str) -> list[str]:
     return [str(each.value) for each in read_date(text, _CLOCK)]
 
 
-_CLOCK = Slot({"type": "string", "format": "naive-time"})
+_CLOCK = Place({"type": "string", "format": "naive-time"})
 # A mark that is no letter parts the words of two texts.
 _WORD = re.compile(r"[^\W_]+|\0")
 _NUMBER_WORD = re.compile(

@@ -20,10 +20,9 @@ from selfcorrect.pointer import keys_of, look, pointer
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.arguments import repair_arguments
 from selfcorrect.repairs.relative_date import RelativeDate
-from selfcorrect.schema.slot import Slot
-from selfcorrect.values.primitives import PRIMITIVES
-from selfcorrect.values.reading import Primitive
-from selfcorrect.values.readings import Allow
+from selfcorrect.schema.place import Place
+from selfcorrect.values.primitives import PRIMITIVES, Primitive
+from selfcorrect.values.readings import Permission
 
 
 @frozen
@@ -45,15 +44,15 @@ class Alone:
         written = look(call, pointer(*keys))
         if written is ABSENT:
             return GiveUp("there is no value where the error points")
-        slot = context.place(call).at(keys, call.args)
+        place = context.place(call).at(keys, call.args)
         told, demand = context.trust(diagnosis), _DEMANDS.get(name)
-        asked = demand(slot, told) if demand else told.constraint
-        wanted = Slot({**slot.view, **asked}, slot.root, slot.name)
+        asked = demand(place, told) if demand else told.constraint
+        wanted = Place({**place.view, **asked}, place.root, place.name)
         if wanted.accepts(written):
             return GiveUp("the value fits already")
         tool = context.tools.get(call.name)
         description = tool.description if tool else ""
-        allow = Allow((self.primitive,), acts=acts(context.effect), description=description)
+        allow = Permission((self.primitive,), acts=acts(context.effect), description=description)
         found = repair_arguments(written, wanted, allow, keys)
         if found.changes:
             return Changed(found.changes)
@@ -79,21 +78,21 @@ def make_primitive(name: str, options: JsonObject) -> Alone | RelativeDate:
     return Alone(replace(found, words=options.get(found.option, {})))
 
 
-def _listed(slot: Slot, diagnosis: Diagnosis) -> JsonDict:
+def _listed(place: Place, diagnosis: Diagnosis) -> JsonDict:
     """Take the listed values from the error where the schema has none."""
-    if slot.choices:
+    if place.choices:
         return {}
     said = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
     found = [bare for each in said if (bare := each.strip(" '\""))]
     return {"enum": diagnosis.constraint.get("enum", found)}
 
 
-_DEMANDS: Mapping[str, Callable[[Slot, Diagnosis], JsonDict]] = {
+_DEMANDS: Mapping[str, Callable[[Place, Diagnosis], JsonDict]] = {
     "correct-enum": _listed,
     # The error speaks of a date where the schema names no format.
-    "format-date": lambda slot, _: {"format": slot.format or "date"},
+    "format-date": lambda place, _: {"format": place.format or "date"},
     # The error has refused a key, or misses one.
-    "rename-argument": lambda slot, _: {"additionalProperties": False} if slot.properties else {},
+    "rename-argument": lambda place, _: {"additionalProperties": False} if place.properties else {},
     "default-value": lambda _, diagnosis: {"required": keys_of(diagnosis.path)[-1:]},
 }
 """What an error asks of a place, where it is not the keyword that was violated."""

@@ -18,11 +18,11 @@ from selfcorrect.names.dictionary import vocabulary
 from selfcorrect.names.letters import letters
 from selfcorrect.pointer import pointer
 from selfcorrect.redaction import names_secret
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.values.dates import name_day
 from selfcorrect.values.nothing import is_empty, says_nothing
 from selfcorrect.values.primitives import EVERY, PRIMITIVES
-from selfcorrect.values.readings import Allow, applicable, readings
+from selfcorrect.values.readings import Permission, applicable, readings
 from selfcorrect.values.structures import nested
 
 Kind: TypeAlias = Literal["missing", "extra", "invalid", "ambiguous"]
@@ -42,7 +42,7 @@ class Problem:
     """What keeps arguments from fitting.
 
     Attributes:
-        path: The place.
+        path: The position.
         kind: What is wrong there.
         text: Why it was not repaired, for people.
         strategies: Those that looked at it.
@@ -80,42 +80,44 @@ class Rewrite:
         return worst, sum(each.safety is Safety.EXACT for each in shapes)
 
 
-def repair_arguments(args: JSON, slot: Slot, allow: Allow, at: Sequence[str] = ()) -> Rewrite:
-    """Repair arguments, or the value at one place of them, as far as the primitives reach.
+def repair_arguments(
+    args: JSON, place: Place, allow: Permission, at: Sequence[str] = ()
+) -> Rewrite:
+    """Repair arguments, or the value at one position of them, as far as the primitives reach.
 
     Args:
         args: All arguments, or the value at `at`.
-        slot: The place that they stand in.
+        place: The position that they stand in.
         allow: Which strategies and classes of changes are allowed.
-        at: The keys of the place.
+        at: The keys of the position.
 
-    >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}})
-    >>> allow = Allow((PRIMITIVES["convert-type"],))
-    >>> repair_arguments({"n": "5"}, slot, allow).args
+    >>> place = Place.of({"properties": {"n": {"type": "integer"}}})
+    >>> allow = Permission((PRIMITIVES["convert-type"],))
+    >>> repair_arguments({"n": "5"}, place, allow).args
     {'n': 5}
     """
-    place = _Place(slot, tuple(at))
+    position = _Position(place, tuple(at))
     try:
-        return _Pass(allow, iter(range(_WORK))).value(args, place)
+        return _Pass(allow, iter(range(_WORK))).value(args, position)
     except _TooMuchError:
         names = [each.name for each in allow.strategies]
-        return place.refuse(args, "invalid", "too much is wrong with it", *names)
+        return position.refuse(args, "invalid", "too much is wrong with it", *names)
 
 
 class _TooMuchError(Exception):
     """More is wrong than one pass looks at."""
 
 
-class _Place(NamedTuple):
-    """A place in the call, and how many readings, branches and keys lead to it."""
+class _Position(NamedTuple):
+    """A position in the call, and how many readings, branches and keys lead to it."""
 
-    slot: Slot
+    place: Place
     keys: tuple[str | int, ...]
     depth: int = 0
 
-    def inside(self, slot: Slot, *keys: str | int) -> "_Place":
-        """Return a place inside this one; without a key, this one as another schema sees it."""
-        return _Place(slot, self.keys + keys, self.depth + 1)
+    def inside(self, place: Place, *keys: str | int) -> "_Position":
+        """Return a position inside this one; without a key, this one as another schema sees it."""
+        return _Position(place, self.keys + keys, self.depth + 1)
 
     def change(
         self, before: JSON, after: JSON, safety: Safety, strategy: str, reason: str = ""
@@ -142,54 +144,54 @@ class _Place(NamedTuple):
 class _Pass:
     """One pass: what is allowed, and how many more values it looks at."""
 
-    allow: Allow
+    allow: Permission
     work: Iterator[int]
 
-    def value(self, written: JSON, place: _Place) -> Rewrite:
+    def value(self, written: JSON, position: _Position) -> Rewrite:
         """Repair one value."""
-        if place.slot.accepts(written):
+        if position.place.accepts(written):
             return Rewrite(written)
         # Each way to read a long list looks at all of it.
         size = len(written) // 100 if isinstance(written, Mapping | list) else 0
         if len(list(islice(self.work, 1 + size))) <= size:
             raise _TooMuchError
-        names = applicable(written, place.slot, self.allow)
-        if place.depth > _DEPTH:
-            return place.refuse(written, "invalid", "it is nested too deeply", *names)
-        ways = list(self.ways(written, place))
-        good = [way for way in ways if not way.problems and place.slot.accepts(way.args)]
+        names = applicable(written, position.place, self.allow)
+        if position.depth > _DEPTH:
+            return position.refuse(written, "invalid", "it is nested too deeply", *names)
+        ways = list(self.ways(written, position))
+        good = [way for way in ways if not way.problems and position.place.accepts(way.args)]
         if good:
-            return self.surest(written, good, ways, place)
-        if place.keys and is_empty(written):
-            return place.refuse(written, "missing", "it is empty", *names)
-        return _nearest(written, ways, place, names)
+            return self.surest(written, good, ways, position)
+        if position.keys and is_empty(written):
+            return position.refuse(written, "missing", "it is empty", *names)
+        return _nearest(written, ways, position, names)
 
-    def ways(self, written: JSON, place: _Place) -> Iterator[Rewrite]:
+    def ways(self, written: JSON, position: _Position) -> Iterator[Rewrite]:
         """Yield the value as each way makes it."""
-        slot = place.slot
-        for branch in _branches(written, slot):
-            yield self.value(written, place.inside(branch))
-        if isinstance(written, Mapping) and slot.takes("object") and slot.names_keys:
-            yield (whole := self.object(written, place))
+        place = position.place
+        for branch in _branches(written, place):
+            yield self.value(written, position.inside(branch))
+        if isinstance(written, Mapping) and place.takes("object") and place.names_keys:
+            yield (whole := self.object(written, position))
             if not whole.problems:
                 return
-        elif isinstance(written, list) and slot.takes("array") and slot.item is not None:
-            yield self.items(written, place)
-        if slot.branches:
+        elif isinstance(written, list) and place.takes("array") and place.item is not None:
+            yield self.items(written, position)
+        if place.branches:
             return
-        for found in readings(written, slot, self.allow):
-            inner = self.value(found.value, place.inside(slot))
+        for found in readings(written, place, self.allow):
+            inner = self.value(found.value, position.inside(place))
             # Only what the text itself writes is worth reading in part.
             if not inner.problems or found.strategy in _PARTIAL:
-                change = place.change(written, found.value, found.safety, found.strategy)
+                change = position.change(written, found.value, found.safety, found.strategy)
                 yield Rewrite(inner.args, (change, *inner.changes), inner.problems)
 
     def surest(
-        self, written: JSON, good: Sequence[Rewrite], ways: Sequence[Rewrite], place: _Place
+        self, written: JSON, good: Sequence[Rewrite], ways: Sequence[Rewrite], position: _Position
     ) -> Rewrite:
         """Return the surest way; two that are as sure and differ are a refusal."""
         best = min(way.rank for way in good)
-        path = pointer(*place.keys)
+        path = pointer(*position.keys)
         # A way that is torn between two values is a rival of every way that is inferred.
         for way in ways if best[0] else ():
             if any((each.kind, each.path) == ("ambiguous", path) for each in way.problems):
@@ -198,41 +200,41 @@ class _Pass:
         if len(rivals) == 1:
             return next(iter(rivals.values()))
         meant = " or ".join(sorted(name_day(way.args) for way in rivals.values()))
-        meant = "not clear" if names_secret(place.keys) else meant
+        meant = "not clear" if names_secret(position.keys) else meant
         names = {str(change.strategy): 0 for way in rivals.values() for change in way.changes}
-        return place.refuse(written, "ambiguous", f"{place.show(written)} is {meant}", *names)
+        return position.refuse(written, "ambiguous", f"{position.show(written)} is {meant}", *names)
 
-    def items(self, written: list[JSON], place: _Place) -> Rewrite:
+    def items(self, written: list[JSON], position: _Position) -> Rewrite:
         """Repair the items of a list."""
         parts = [
-            self.value(each, place.inside(place.slot.at([str(at)]), at))
+            self.value(each, position.inside(position.place.at([str(at)]), at))
             for at, each in enumerate(written)
         ]
         return _join([part.args for part in parts], parts, written)
 
-    def object(self, written: JsonObject, place: _Place) -> Rewrite:
+    def object(self, written: JsonObject, position: _Position) -> Rewrite:
         """Take off a wrapper, name the keys, repair the values, and tell what is missing."""
-        slot = place.slot
-        if not place.keys and (inner := self.unwrapped(written, slot)) is not ABSENT:
-            change = place.change(written, inner, Safety.EXACT, "unwrap-arguments")
-            rest = self.value(inner, place.inside(slot))
+        place = position.place
+        if not position.keys and (inner := self.unwrapped(written, place)) is not ABSENT:
+            change = position.change(written, inner, Safety.EXACT, "unwrap-arguments")
+            rest = self.value(inner, position.inside(place))
             return replace(rest, changes=(change, *rest.changes))
-        names = self.names(written, place)
+        names = self.names(written, position)
         parts = {
-            names.names.get(key, key): self.entry(key, value, names, place)
+            names.names.get(key, key): self.entry(key, value, names, position)
             for key, value in written.items()
         }
-        for name, each in slot.properties.items():
+        for name, each in place.properties.items():
             if each.required and name not in parts:
-                parts[name] = self.missing(place.inside(each, name))
+                parts[name] = self.missing(position.inside(each, name))
         made = {name: part.args for name, part in parts.items() if part.args is not ABSENT}
         return _join(made, parts.values(), written)
 
-    def unwrapped(self, written: JsonObject, slot: Slot) -> JSON:
+    def unwrapped(self, written: JsonObject, place: Place) -> JSON:
         """Return the arguments that stand in one wrapper, or `ABSENT`."""
         if len(written) != 1 or not self.allow.lets("unwrap-arguments", Safety.EXACT):
             return ABSENT
-        known = slot.properties.keys()
+        known = place.properties.keys()
         (key, value), *_ = written.items()
         if key.lower() in WRAPPERS:
             inner = nested(value) if isinstance(value, str) else value
@@ -240,18 +242,18 @@ class _Pass:
             # A key that is the JSON text of the arguments, and says nothing beside it.
             inner = nested(key) if key[:1] == "{" and is_empty(value) else ABSENT
         # Where any key is welcome, the wrapper may be one.
-        is_ours = isinstance(inner, dict) and not (slot.is_open and known.isdisjoint(inner))
+        is_ours = isinstance(inner, dict) and not (place.is_open and known.isdisjoint(inner))
         return inner if is_ours and key not in known else ABSENT
 
-    def names(self, written: JsonObject, place: _Place) -> Assignment:
+    def names(self, written: JsonObject, position: _Position) -> Assignment:
         """Assign the keys that the object does not name to the arguments that are not there."""
-        known = place.slot.properties
+        known = position.place.properties
         unknown = {key: value for key, value in written.items() if key not in known}
         free = {
             name: each
             for name, each in known.items()
             # Where any key is welcome, only need makes another one of it.
-            if name not in written and (each.required or not place.slot.is_open)
+            if name not in written and (each.required or not position.place.is_open)
         }
         if not unknown or not free or self.allow.find("rename-argument") is None:
             return Assignment({}, {}, {})
@@ -260,9 +262,9 @@ class _Pass:
         whole = replace(self.allow, strategies=EVERY, classes=SURE)
         probe = _Pass(whole, self.work)
 
-        def reads(value: JSON, hole: Slot) -> bool:
+        def reads(value: JSON, hole: Place) -> bool:
             # Whether what is empty may be left out is a question to the argument that is meant.
-            return is_empty(value) or not probe.value(value, place.inside(hole, "")).problems
+            return is_empty(value) or not probe.value(value, position.inside(hole, "")).problems
 
         found = match_keys(
             unknown,
@@ -276,22 +278,22 @@ class _Pass:
         names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
         return replace(found, names=names)
 
-    def entry(self, key: str, value: JSON, assigned: Assignment, place: _Place) -> Rewrite:
+    def entry(self, key: str, value: JSON, assigned: Assignment, position: _Position) -> Rewrite:
         """Leave out one entry of an object, or repair it under the name that it gets."""
-        slot, name = place.slot, assigned.names.get(key, key)
-        own = slot.properties.get(name)
-        written = place.inside(slot, key)
+        place, name = position.place, assigned.names.get(key, key)
+        own = place.properties.get(name)
+        written = position.inside(place, key)
         ties = assigned.ties.get(key, ())
-        safety = None if ties else self.emptiness(key, own, value, is_open=slot.is_open)
+        safety = None if ties else self.emptiness(key, own, value, is_open=place.is_open)
         if safety and self.allow.lets("drop-null", safety):
             return Rewrite(ABSENT, (written.change(value, ABSENT, safety, "drop-null"),))
-        if own is None and not slot.is_open:
+        if own is None and not place.is_open:
             if ties:
                 text = f"it may mean {' and '.join(f'`{each}`' for each in ties)}"
                 return written.refuse(value, "ambiguous", text, "rename-argument")
             names = ["rename-argument", *(["drop-null"] if is_empty(value) else [])]
             return written.refuse(value, "extra", f"no argument is named `{key[:80]}`", *names)
-        meant = place.inside(slot.at([name]), name)
+        meant = position.inside(place.at([name]), name)
         part = self.value(value, meant)
         if key == name:
             return part
@@ -300,8 +302,10 @@ class _Pass:
         change = replace(change, moved_from=pointer(*written.keys))
         return replace(part, changes=(change, *part.changes))
 
-    def emptiness(self, key: str, own: Slot | None, value: JSON, *, is_open: bool) -> Safety | None:
-        """Return how sure it is that a value says nothing at a place that may be absent."""
+    def emptiness(
+        self, key: str, own: Place | None, value: JSON, *, is_open: bool
+    ) -> Safety | None:
+        """Return how sure it is that a value says nothing at a position that may be absent."""
         if own is None:
             if not key.strip() and is_empty(value):
                 return Safety.INFERRED
@@ -322,16 +326,16 @@ class _Pass:
         # On a tool that acts, what is empty is missing.
         return Safety.INFERRED if says and not self.allow.acts else None
 
-    def missing(self, place: _Place) -> Rewrite:
+    def missing(self, position: _Position) -> Rewrite:
         """Fill in the default of a missing argument where that is allowed; else tell of it."""
-        own = place.slot
+        own = position.place
         default = self.allow.words("default-value").get(
-            name_place(pointer(*place.keys)), own.default
+            name_place(pointer(*position.keys)), own.default
         )
         if default is ABSENT or not self.allow.lets("default-value", Safety.LOSSY):
             names = ("rename-argument", "default-value")
-            return place.refuse(ABSENT, "missing", f"`{own.name}` is missing", *names)
-        return Rewrite(default, (place.change(ABSENT, default, Safety.LOSSY, "default-value"),))
+            return position.refuse(ABSENT, "missing", f"`{own.name}` is missing", *names)
+        return Rewrite(default, (position.change(ABSENT, default, Safety.LOSSY, "default-value"),))
 
 
 def _join(value: JSON, parts: Collection[Rewrite], written: JSON) -> Rewrite:
@@ -341,34 +345,36 @@ def _join(value: JSON, parts: Collection[Rewrite], written: JSON) -> Rewrite:
     return Rewrite(value if changes else written, changes, tuple(islice(problems, _LISTED)))
 
 
-def _branches(written: JSON, slot: Slot) -> Sequence[Slot]:
+def _branches(written: JSON, place: Place) -> Sequence[Place]:
     """Return the branches of a union that a value may mean: one where an object says which."""
-    if slot.tag is None or not isinstance(written, Mapping) or slot.tag[0] not in written:
-        return slot.branches
-    meant = slot.meant(written)
+    if place.tag is None or not isinstance(written, Mapping) or place.tag[0] not in written:
+        return place.branches
+    meant = place.meant(written)
     return () if meant is None else (meant,)
 
 
 def _nearest(
-    written: JSON, ways: Sequence[Rewrite], place: _Place, names: Sequence[str]
+    written: JSON, ways: Sequence[Rewrite], position: _Position, names: Sequence[str]
 ) -> Rewrite:
     """Return the one way that helps in part; where there are several, none is taken."""
-    branches = _branches(written, place.slot)
-    if (meant := place.slot.meant(written)) in branches:
+    branches = _branches(written, position.place)
+    if (meant := position.place.meant(written)) in branches:
         ways = [ways[branches.index(meant)]]
     useful = [way for way in ways if way.changes]
     found = useful or [way for way in ways if way.problems]
     if len(found) == 1 or (found and not useful and not branches):
         way = found[0]
-        unfit = place.refuse(written, "invalid", "it does not fit", *names).problems
+        unfit = position.refuse(written, "invalid", "it does not fit", *names).problems
         return replace(way, problems=way.problems or unfit)
     for way in ways:
         if any(each.kind == "ambiguous" for each in way.problems):
             return Rewrite(written, (), way.problems)
-    return place.refuse(written, "invalid", f"{place.show(written)} has no form that fits", *names)
+    return position.refuse(
+        written, "invalid", f"{position.show(written)} has no form that fits", *names
+    )
 
 
 @lru_cache(maxsize=64)
-def _letters_of(slot: Slot) -> frozenset[str]:
+def _letters_of(place: Place) -> frozenset[str]:
     """Return the listed values by their letters; there may be thousands."""
-    return frozenset(letters(str(each)) for each in slot.choices) - {""}
+    return frozenset(letters(str(each)) for each in place.choices) - {""}

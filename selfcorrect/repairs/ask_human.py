@@ -3,7 +3,7 @@
 from selfcorrect.model import ABSENT, JSON, Ask, Call, Diagnosis, Repair, acts
 from selfcorrect.pointer import keys_of, look
 from selfcorrect.protocols import RepairContext
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.text import bound
 
 
@@ -11,10 +11,10 @@ def ask_human(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repai
     """Ask with the error's own words; offer the listed values, or what the value may mean."""
     keys = keys_of(diagnosis.path)
     question = f"{call.name or 'the call'}: {bound(diagnosis.text, 500)}."
-    slot = context.place(call).at(keys, call.args)
-    if slot.choices:
-        return Ask(question, slot.choices)
-    options = _meanings(look(call, diagnosis.path), slot, context) if keys else []
+    place = context.place(call).at(keys, call.args)
+    if place.choices:
+        return Ask(question, place.choices)
+    options = _meanings(look(call, diagnosis.path), place, context) if keys else []
     if len(options) < 2:
         return Ask(question)
     from selfcorrect.values.dates import name_day
@@ -22,13 +22,13 @@ def ask_human(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repai
     return Ask(f"{question} It may be {' or '.join(map(name_day, options))}.", options)
 
 
-def _meanings(written: JSON, slot: Slot, context: RepairContext) -> list[JSON]:
+def _meanings(written: JSON, place: Place, context: RepairContext) -> list[JSON]:
     """Return the values that a written one can mean in its place."""
     from selfcorrect.values.primitives import EVERY
-    from selfcorrect.values.readings import Allow, readings
+    from selfcorrect.values.readings import Permission, readings
 
-    if written is ABSENT or slot.accepts(written):
+    if written is ABSENT or place.accepts(written):
         return []
-    allow = Allow(EVERY, acts=acts(context.effect))
-    found = readings(written, slot, allow)
+    allow = Permission(EVERY, acts=acts(context.effect))
+    found = readings(written, place, allow)
     return list({repr(each.value): each.value for each in found}.values())

@@ -55,7 +55,7 @@ def _problem(answer: JsonDict, prompts: Prompts, tools: Mapping[str, ToolSpec]) 
     if tool is None:
         return prompts.no_tool.format(names=", ".join(tools))
     args = answer.get("arguments")
-    fits = isinstance(args, Mapping) and tool.slot.accepts(args)
+    fits = isinstance(args, Mapping) and tool.arguments.accepts(args)
     return None if fits else prompts.no_fit.format(name=tool.name)
 
 

@@ -104,15 +104,15 @@ def _bind(found: TextCall, context: RepairContext) -> JSON:
     if not found.positional or not isinstance(found.arguments, Mapping):
         return found.arguments
     tools = tools_named(found.name, context.tools)
-    slots = tools[0].slot.properties if tools else {}
+    places = tools[0].arguments.properties if tools else {}
     first = found.positional[0]
-    if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(slots):
+    if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(places):
         return None if first.keys() & found.arguments.keys() else {**first, **found.arguments}
-    bound = dict(zip(slots, found.positional, strict=False))
-    free = [slot for name, slot in slots.items() if name not in {*bound, *found.arguments}]
+    bound = dict(zip(places, found.positional, strict=False))
+    free = [place for name, place in places.items() if name not in {*bound, *found.arguments}]
     # A value whose place is named as well, or that fits another place instead, is out of order.
     is_torn = any(
-        not slots[name].accepts(value) and any(slot.accepts(value) for slot in free)
+        not places[name].accepts(value) and any(place.accepts(value) for place in free)
         for name, value in bound.items()
     )
     if len(bound) < len(found.positional) or bound.keys() & found.arguments.keys() or is_torn:

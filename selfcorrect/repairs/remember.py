@@ -26,12 +26,12 @@ from selfcorrect.names.letters import LONGEST, is_plain
 from selfcorrect.pointer import apply, find, keys_of, pointer
 from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import names_secret
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.text import redact
 from selfcorrect.tools.spec import ToolSpec
 from selfcorrect.values.nothing import is_empty
 from selfcorrect.values.primitives import EVERY
-from selfcorrect.values.readings import Allow, readings
+from selfcorrect.values.readings import Permission, readings
 
 
 class Remember:
@@ -57,7 +57,7 @@ class Remember:
         else:
             own = _digest(tool)
             moves = {origin: to for digest, origin, to, _ in rows if to and digest == own}
-            changes = _repeat(moves, call, diagnosis.path, tool.slot)
+            changes = _repeat(moves, call, diagnosis.path, tool.arguments)
         return Changed(changes) if changes else GiveUp("no such repair is remembered")
 
     def learn(
@@ -148,9 +148,9 @@ def _rename(
     return [Change(_NAME, call.name, name, Safety.MEMORY, "the tool that was meant before")]
 
 
-def _repeat(moves: Mapping[str, str], call: Call, place: str, slot: Slot) -> list[Change]:
+def _repeat(moves: Mapping[str, str], call: Call, path: str, place: Place) -> list[Change]:
     """Return the change that moves an unknown argument from, or to, the place that is at fault."""
-    meant = {key: moves[key] for key in call.args if key in moves and key not in slot.properties}
+    meant = {key: moves[key] for key in call.args if key in moves and key not in place.properties}
     # What is there already stays, and no place gets two values.
     free = {
         key: target
@@ -161,7 +161,7 @@ def _repeat(moves: Mapping[str, str], call: Call, place: str, slot: Slot) -> lis
     return [
         Change(pointer(to), ABSENT, call.args[key], Safety.MEMORY, made, pointer(key))
         for key, to in free.items()
-        if place in (pointer(key), pointer(to))
+        if path in (pointer(key), pointer(to))
     ]
 
 
@@ -187,12 +187,15 @@ def _compare(start: Call, made: Call, tool: ToolSpec) -> dict[str, str] | None:
 
     Nothing may be left out or written anew, and no value may stand for two.
     """
-    before, after, known = start.args, made.args, tool.slot.properties
-    allow = Allow(EVERY, acts=tool.acts)
+    before, after, known = start.args, made.args, tool.arguments.properties
+    allow = Permission(EVERY, acts=tool.acts)
 
     def means(origin: str, target: str) -> bool:
         value = before[origin]
-        ways = [value, *(each.value for each in readings(value, tool.slot.at([target]), allow))]
+        ways = [
+            value,
+            *(each.value for each in readings(value, tool.arguments.at([target]), allow)),
+        ]
         return canonical(after[target]) in map(canonical, ways)
 
     new, gone = after.keys() - before.keys(), before.keys() - after.keys()
@@ -200,7 +203,9 @@ def _compare(start: Call, made: Call, tool: ToolSpec) -> dict[str, str] | None:
         return None
     pairs = [(origin, target) for target in new for origin in before if means(origin, target)]
     moves = dict(pairs)
-    is_slip = new <= known.keys() and gone.isdisjoint(known) and not (gone and tool.slot.is_open)
+    is_slip = (
+        new <= known.keys() and gone.isdisjoint(known) and not (gone and tool.arguments.is_open)
+    )
     if not (is_slip and moves.keys() == gone and len(pairs) == len(new) == len(gone)):
         return None
     return {

@@ -11,7 +11,7 @@ from selfcorrect.reading.markup import TAG
 from selfcorrect.repairs.arguments import SURE, repair_arguments
 from selfcorrect.tools.spec import ToolSpec
 from selfcorrect.values.primitives import EVERY
-from selfcorrect.values.readings import Allow
+from selfcorrect.values.readings import Permission
 
 LEAD = 0.2
 """How much nearer a name must be to its tool than to the next one."""
@@ -96,8 +96,8 @@ def _may_stand_for(name: str, tool: ToolSpec, args: JsonObject) -> bool:
     """
     if not tool.acts:
         return True
-    needs = {key for key, slot in tool.slot.properties.items() if slot.required}
-    is_exact = needs <= args.keys() <= tool.slot.properties.keys()
+    needs = {key for key, place in tool.arguments.properties.items() if place.required}
+    is_exact = needs <= args.keys() <= tool.arguments.properties.keys()
     return is_exact and bool(name) and not letters(name) and tool.effect != "destructive"
 
 
@@ -108,8 +108,8 @@ def _without_space(name: str) -> str:
 
 def _takes(tool: ToolSpec, args: JsonObject) -> bool:
     """Say whether arguments fit a tool, repaired where rules reach."""
-    allow = Allow(EVERY, SURE, tool.acts, tool.description)
-    return not repair_arguments(args, tool.slot, allow).problems
+    allow = Permission(EVERY, SURE, tool.acts, tool.description)
+    return not repair_arguments(args, tool.arguments, allow).problems
 
 
 def bare_name(name: str) -> str:

@@ -9,7 +9,7 @@ from selfcorrect.errors import TooLargeError
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 
 MAX_WRONG = 1_000
 """Problems beyond which arguments are refused as a whole: no work is done for each of them."""
@@ -19,13 +19,13 @@ _Ranked: TypeAlias = tuple[int, Finding]
 """A finding behind its rank."""
 
 
-def findings_of(args: JsonObject, slot: Slot) -> list[Finding]:
+def findings_of(args: JsonObject, place: Place) -> list[Finding]:
     """Return one finding for each place where arguments do not fit.
 
     Raises:
         TooLargeError: If more is wrong than is looked at.
     """
-    found = list(islice(_errors(args, slot, ()), MAX_WRONG + 1))
+    found = list(islice(_errors(args, place, ()), MAX_WRONG + 1))
     if len(found) > MAX_WRONG:
         raise TooLargeError(f"the arguments have more than {MAX_WRONG} problems")
     best: dict[str, _Ranked] = {}
@@ -78,29 +78,29 @@ def must(code: str, value: JSON) -> str:
     return sentence.removesuffix("s") if value == 1 and code[3:] in _COUNTED else sentence
 
 
-def _errors(value: JSON, slot: Slot, place: Sequence[str | int]) -> Iterator[_Ranked]:
+def _errors(value: JSON, place: Place, keys: Sequence[str | int]) -> Iterator[_Ranked]:
     """Yield what is wrong with the value at a place."""
-    for error in slot.validator.iter_errors(value):
-        yield from _rank(error, slot, place)
+    for error in place.validator.iter_errors(value):
+        yield from _rank(error, place, keys)
 
 
-def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranked]:
+def _rank(error: Any, place: Place, above: Sequence[str | int]) -> Iterator[_Ranked]:
     """Yield an error of jsonschema-rs as findings: one for each missing or unknown key, else one.
 
-    A low rank speaks for its place: a value of the wrong type is not also out of range.
+    A low rank speaks for its keys: a value of the wrong type is not also out of range.
 
     Args:
         error: The error.
-        slot: What was checked.
+        place: What was checked.
         above: The keys that lead there.
     """
     inner, code, value = error.instance_path, error.kind.name, _value(error)
-    place = [*above, *inner]
+    keys = [*above, *inner]
     if code in _OF_KEYS:
         for name in [value] if code == "required" else value:
-            text = f"{_OF_KEYS[code]} `{_dot([*place, name])}`"
+            text = f"{_OF_KEYS[code]} `{_dot([*keys, name])}`"
             constraint = code == "required"
-            yield 0, own_finding("InvalidArgs", code, text, pointer(*place, name), constraint)
+            yield 0, own_finding("InvalidArgs", code, text, pointer(*keys, name), constraint)
         return
     branches = getattr(error.kind, "context", ())
     # One without an error fits: then more than one does.
@@ -108,42 +108,42 @@ def _rank(error: Any, slot: Slot, above: Sequence[str | int]) -> Iterator[_Ranke
     alternatives = [each for each in branches if not _is_null(each, inner)]
     if len(alternatives) == 1:
         for each in alternatives[0]:
-            yield from _rank(each, slot, above)
+            yield from _rank(each, place, above)
         return
     wanted = value
     if alternatives:
-        union = slot.at([*map(str, inner)])
+        union = place.at([*map(str, inner)])
         meant = union.meant(error.instance)
         if meant is not None and not meant.accepts(error.instance):
-            yield from _errors_of_branch(error.instance, meant, union, place)
+            yield from _errors_of_branch(error.instance, meant, union, keys)
             return
         if union.tag is not None and isinstance(error.instance, dict):
             # What is wrong is the argument that tells the objects of the union apart.
             name = union.tag[0]
             tag = {"required": [name], "properties": {name: union.inner(name).view}}
-            yield from _errors(error.instance, Slot(tag), place)
+            yield from _errors(error.instance, Place(tag), keys)
             return
         wanted = list(dict.fromkeys(_alternative(each) for each in union.branches))
     if code == "format":
         # "format" alone would send e-mail addresses and dates to one ladder.
         code = f"format.{str(value).removeprefix('naive-')}"
-    text = f"{_name(place)} {must(code, wanted)}"
+    text = f"{_name(keys)} {must(code, wanted)}"
     if code == "type" or (wanted and alternatives):
         # What stands under the name of a secret is not told back.
         from selfcorrect.redaction import names_secret
 
-        shown = "its value" if names_secret(place) else _quote(error.instance)
+        shown = "its value" if names_secret(keys) else _quote(error.instance)
         text += f"; {shown} is not"
-    yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*place), value)
+    yield _RANKS.get(code, 3), own_finding("InvalidArgs", code, text, pointer(*keys), value)
 
 
 def _errors_of_branch(
-    value: JSON, meant: Slot, union: Slot, place: Sequence[str | int]
+    value: JSON, meant: Place, union: Place, keys: Sequence[str | int]
 ) -> Iterator[_Ranked]:
     """Yield what is wrong with the branch of a union that a value means; name the others, too."""
     others = [_alternative(each) for each in union.branches if each is not meant]
-    for rank, finding in _errors(value, meant, place):
-        if finding["paths"] == [pointer(*place)]:
+    for rank, finding in _errors(value, meant, keys):
+        if finding["paths"] == [pointer(*keys)]:
             finding["text"] += f" (or {' or '.join(others)})"
         yield rank, finding
 
@@ -159,14 +159,14 @@ def _value(error: Any) -> JSON:
     return value[0] if error.kind.name == "type" and len(value) == 1 else value
 
 
-def _is_null(branch: Iterable[Any], place: Sequence[object]) -> bool:
+def _is_null(branch: Iterable[Any], keys: Sequence[object]) -> bool:
     return any(
-        each.kind.name == "type" and each.instance_path == place and _value(each) == "null"
+        each.kind.name == "type" and each.instance_path == keys and _value(each) == "null"
         for each in branch
     )
 
 
-def _alternative(branch: Slot) -> str:
+def _alternative(branch: Place) -> str:
     """Say what an alternative of a union wants."""
     if keys := ", ".join(f"`{name}`" for name in islice(branch.properties, 20)):
         return f"an object of {keys}"
@@ -178,12 +178,12 @@ _OF_KEYS, _TYPES, _FORMATS = _WORDS["keys"], _WORDS["types"], _WORDS["formats"]
 _COUNTED = ("Length", "Items", "Properties")
 
 
-def _name(place: Sequence[object]) -> str:
-    return f"`{_dot(place)}`" if place else "the arguments object"
+def _name(keys: Sequence[object]) -> str:
+    return f"`{_dot(keys)}`" if keys else "the arguments object"
 
 
-def _dot(place: Sequence[object]) -> str:
-    return ".".join(map(str, place))[:200]
+def _dot(keys: Sequence[object]) -> str:
+    return ".".join(map(str, keys))[:200]
 
 
 def _quote(value: JSON) -> str:

@@ -21,7 +21,7 @@ _MOST_WORK = 500_000
 
 
 def normalize(schema: JsonObject) -> "tuple[JsonDict, Root]":
-    """Return a schema that asks for the same, in the form that `Slot` reads, and its root.
+    """Return a schema that asks for the same, in the form that `Place` reads, and its root.
 
     An object that names its keys allows no others, unless it speaks of others itself.
 
@@ -260,7 +260,7 @@ def _write_each(word: str, value: Any, write: Callable[..., Any]) -> Any:
 
 
 def _close(made: JsonDict, parts: Iterable[JsonObject]) -> None:
-    """Allow the keys that parts of a place name alone, where none of them allows others."""
+    """Permission the keys that parts of a place name alone, where none of them allows others."""
     names: set[str] = set()
     for each in parts:
         if any(each.get(word, False) is not False for word in _SPEAKS):

@@ -11,7 +11,7 @@ from selfcorrect.strategy_map.document import ErrorRule, PlacedRule
 
 
 @frozen
-class Answer:
+class Ruling:
     """What rules say, the first one first.
 
     Attributes:
@@ -31,7 +31,7 @@ class Answer:
     met: tuple[PlacedRule, ...] = ()
 
     @classmethod
-    def of(cls, placed: PlacedRule, text: str) -> "Answer":
+    def of(cls, placed: PlacedRule, text: str) -> "Ruling":
         """Return what one rule says of an error with this text, which it matches."""
         rule = placed.rule
         if rule.hint:
@@ -40,9 +40,9 @@ class Answer:
         paths = _paths(rule, captures)
         return cls(placed, captures, rule.kind, rule.category, paths, met=(placed,))
 
-    def join(self, other: "Answer") -> "Answer":
-        """Return this answer, completed by another about the same error."""
-        return Answer(
+    def join(self, other: "Ruling") -> "Ruling":
+        """Return this ruling, completed by another about the same error."""
+        return Ruling(
             self.first or other.first,
             self.captures if self.first else other.captures,
             self.kind or other.kind,

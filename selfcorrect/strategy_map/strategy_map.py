@@ -19,7 +19,7 @@ from selfcorrect.strategy_map.merge import ladders_of, nearest, rules_of, strate
 from selfcorrect.strategy_map.registry import BoundStrategy
 
 if TYPE_CHECKING:
-    from selfcorrect.strategy_map.match import Answer, Matcher
+    from selfcorrect.strategy_map.match import Matcher, Ruling
 
 _NO_RULE = ErrorRule(id="none")
 
@@ -105,14 +105,14 @@ class StrategyMap:
     def __repr__(self) -> str:
         return f"<StrategyMap {self.name}: {len(self.rules)} rules>"
 
-    def ask_rules(self, finding: Finding, tool: str | None = None) -> "Answer":
+    def ask_rules(self, finding: Finding, tool: str | None = None) -> "Ruling":
         """Return what the rules that an error meets say together."""
-        from selfcorrect.strategy_map.match import Answer
+        from selfcorrect.strategy_map.match import Ruling
 
-        answer = Answer(paths=finding.get("paths") or [])
+        ruling = Ruling(paths=finding.get("paths") or [])
         for placed in self.matches(finding, tool):
-            answer = answer.join(Answer.of(placed, finding["text"]))
-        return answer
+            ruling = ruling.join(Ruling.of(placed, finding["text"]))
+        return ruling
 
     def matches(self, finding: Finding, tool: str | None = None) -> Sequence[PlacedRule]:
         """Return every rule that an error meets, the deciding one first."""

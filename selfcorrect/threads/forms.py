@@ -71,7 +71,7 @@ class ProviderForm:
         args: The key of the arguments.
         call_id: The key of the id of a call.
         answer_id: The key of the same id in an answer.
-        lost: An answer without its id, with slots for the name of the tool and a text.
+        lost: An answer without its id, with places for the name of the tool and a text.
         is_text: Whether arguments are written as the text of an object.
         is_apart: Whether each answer is a message. If not, all answers to a turn stand together in
             the next message, before anything else.
@@ -152,8 +152,8 @@ class ProviderForm:
 
     def answer(self, item: JsonObject | None, call: ThreadCall, text: str) -> JsonObject:
         """Return an answer with the id of its call; without an item, an error with this text."""
-        slots = {"name": call.name, "text": text, "type": f"{call.kind}_output"}
-        part = item or _fill(self.lost, slots)
+        places = {"name": call.name, "text": text, "type": f"{call.kind}_output"}
+        part = item or _fill(self.lost, places)
         inner = _inner(part, self.answers) or {}
         new = {**inner, self.answer_id: call.id}
         if not call.has_id:
@@ -281,11 +281,11 @@ def _inner(part: Any, marks: Sequence[str]) -> JsonObject | None:
     return part if found is None and part.get("type", part.get("role")) in marks else found
 
 
-def _fill(pattern: Any, slots: dict[str, str]) -> Any:
-    """Return a pattern of JSON with the slots in place of their names."""
+def _fill(pattern: Any, places: dict[str, str]) -> Any:
+    """Return a pattern of JSON with the places in place of their names."""
     if isinstance(pattern, dict):
-        return {key: _fill(each, slots) for key, each in pattern.items()}
-    return slots.get(pattern, pattern)
+        return {key: _fill(each, places) for key, each in pattern.items()}
+    return places.get(pattern, pattern)
 
 
 def _swap(part: JsonObject, old: JsonObject, new: JsonDict) -> JsonDict:

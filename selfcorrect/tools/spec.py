@@ -26,7 +26,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.names.letters import same_words
 from selfcorrect.pointer import ARGS
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.schema.validator import find_fault
 from selfcorrect.strategy_map.document import ToolEffect
 from selfcorrect.text import quote
@@ -104,7 +104,7 @@ class ToolSpec:
         return acts(self.effect)
 
     @cached_property
-    def slot(self) -> Slot:
+    def arguments(self) -> Place:
         """The schema of the arguments as places.
 
         Raises:
@@ -112,7 +112,7 @@ class ToolSpec:
         """
         found = None
         try:
-            found = Slot.of(_without_key(self.own or self.parameters))
+            found = Place.of(_without_key(self.own or self.parameters))
             _ = found.validator  # compiles the schema
         except (ValueError, TypeError, RecursionError) as error:
             # What is refused as too large is not looked through for faults.
@@ -206,7 +206,7 @@ class ToolSpec:
 
     def is_valid(self, args: JSON) -> bool:
         """Say whether arguments fit the schema as they stand."""
-        return self.slot.accepts(self.strip(args))
+        return self.arguments.accepts(self.strip(args))
 
     def findings(self, args: JSON) -> list[Finding]:
         """Return what is wrong with the arguments: one finding for each place."""
@@ -217,11 +217,11 @@ class ToolSpec:
         try:
             data = args if isinstance(args, dict) else dict(args)
             # Most calls are valid, and a yes or no is quick.
-            if self.slot.validator.is_valid(data):
+            if self.arguments.validator.is_valid(data):
                 return []
             from selfcorrect.schema.findings import findings_of
 
-            return findings_of(data, self.slot)
+            return findings_of(data, self.arguments)
         except TooLargeError as error:
             return [own_finding("MalformedCall", "too_large", str(error), ARGS)]
         except (ValueError, TypeError, RecursionError) as error:
@@ -288,7 +288,7 @@ def collect_tools(tools: Any, effects: Mapping[str, ToolEffect]) -> dict[str, To
                 spec = replace(spec, effect=said.effect, atomic=said.atomic, declared=True)
         if spec.name in found:
             raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
-        _ = spec.slot  # compiles the schema
+        _ = spec.arguments  # compiles the schema
         found[spec.name] = spec
     return found
 
@@ -299,7 +299,7 @@ def is_usable(spec: ToolSpec) -> bool:
     One odd schema of a server takes away its own tool, never the others of the server.
     """
     try:
-        _ = spec.slot
+        _ = spec.arguments
     except ToolDefinitionError as error:
         warnings.warn(f"left out: {error}", RuntimeWarning, stacklevel=3)
         return False

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.names.letters import NEGATIONS, words
-from selfcorrect.schema.slot import Slot
-from selfcorrect.values.reading import Reading
+from selfcorrect.schema.place import Place
+from selfcorrect.values.primitives import Reading
 from selfcorrect.values.texts import unquote
 
 
-def read_boolean(value: JSON, slot: Slot) -> Iterator[Reading]:
+def read_boolean(value: JSON, place: Place) -> Iterator[Reading]:
     """Read "true" and "false", and less surely "yes", "no", "on", "off", 1 and 0."""
     if not isinstance(value, str | int):
         return
@@ -17,7 +17,7 @@ def read_boolean(value: JSON, slot: Slot) -> Iterator[Reading]:
     if word in _SAME:
         yield Reading(_SAME[word], Safety.EXACT, "convert-type")
     elif word in _ALIKE and not (
-        word in ("on", "off") and _NEGATIVE.intersection(words(slot.name))
+        word in ("on", "off") and _NEGATIVE.intersection(words(place.name))
     ):
         yield Reading(_ALIKE[word], Safety.INFERRED, "convert-type")
 

@@ -9,8 +9,8 @@ from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.names.dictionary import stem
 from selfcorrect.names.letters import NEGATIONS, letters, words
 from selfcorrect.names.likeness import near_letters, typos
-from selfcorrect.schema.slot import Slot
-from selfcorrect.values.reading import Reading
+from selfcorrect.schema.place import Place
+from selfcorrect.values.primitives import Reading
 from selfcorrect.values.texts import unquote
 
 _MOST = 200
@@ -25,34 +25,34 @@ _PREFIXES = _TURNS | {"a", "re"}
 """What stands apart is no part of a word: `a typical` is not `atypical`."""
 
 
-def read_choice(value: JSON, slot: Slot) -> Iterator[Reading]:
+def read_choice(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a scalar as one of the listed values."""
     if value is None or isinstance(value, list | dict) or len(text := str(value)) > _LONGEST:
         return
-    bare, index = unquote(text), _index(slot)
+    bare, index = unquote(text), _index(place)
     if same := index.get(_key(bare), ()):
         # 3.1 may have been written 3.10.
         is_cut = isinstance(value, float) and _key(f"{text}0") in index
         for each in same:
             yield Reading(each, Safety.EXACT, "correct-enum", is_cut)
-    elif len(slot.choices) <= _MOST and not _has_signs(bare.removesuffix(".")):
-        found = _by_words(bare, slot)
-        for each in found or index.get(_stems(bare)) or _by_slip(bare, slot):
+    elif len(place.choices) <= _MOST and not _has_signs(bare.removesuffix(".")):
+        found = _by_words(bare, place)
+        for each in found or index.get(_stems(bare)) or _by_slip(bare, place):
             yield Reading(each, Safety.INFERRED, "correct-enum", not found)
 
 
-def read_synonym(value: JSON, slot: Slot, synonyms: Mapping[str, JSON]) -> Iterator[Reading]:
+def read_synonym(value: JSON, place: Place, synonyms: Mapping[str, JSON]) -> Iterator[Reading]:
     """Read a text as the listed value that a map names for it."""
     meant = synonyms.get("_".join(words(str(value))), ABSENT)
-    if meant is not ABSENT and meant in slot.choices:
+    if meant is not ABSENT and meant in place.choices:
         yield Reading(meant, Safety.INFERRED, "correct-enum")
 
 
 @lru_cache(maxsize=64)
-def _index(slot: Slot) -> Mapping[Hashable, Sequence[JSON]]:
+def _index(place: Place) -> Mapping[Hashable, Sequence[JSON]]:
     """Return the listed values by their letters, and by their words in the singular."""
     found: dict[Hashable, list[JSON]] = defaultdict(list)
-    for each in slot.choices:
+    for each in place.choices:
         text = str(each).strip()
         found[_key(text)].append(each)
         found[_stems(text)].append(each)
@@ -93,11 +93,11 @@ def _words(text: str) -> tuple[str, ...]:
 _WORD = re.compile(r"[^\W_]+")
 
 
-def _by_words(text: str, slot: Slot) -> list[JSON]:
+def _by_words(text: str, place: Place) -> list[JSON]:
     """Return the values whose words stand in a text that says nothing else, or the reverse."""
-    listed, telling = _listed(slot)
+    listed, telling = _listed(place)
     # A word that tells two listed values apart is not idle.
-    idle = (_FILLERS | {each for each in words(slot.name) if len(each) > 1}) - _TURNS - telling
+    idle = (_FILLERS | {each for each in words(place.name) if len(each) > 1}) - _TURNS - telling
     ours = _words(text)
     return [
         choice
@@ -107,9 +107,9 @@ def _by_words(text: str, slot: Slot) -> list[JSON]:
 
 
 @lru_cache(maxsize=64)
-def _listed(slot: Slot) -> tuple[Sequence[tuple[JSON, tuple[str, ...]]], set[str]]:
+def _listed(place: Place) -> tuple[Sequence[tuple[JSON, tuple[str, ...]]], set[str]]:
     """Return the listed values without signs and their words, and what tells values apart."""
-    said = [(each, _words(str(each))) for each in slot.choices]
+    said = [(each, _words(str(each))) for each in place.choices]
     plain = [pair for pair in said if not _has_signs(str(pair[0]).strip())]
     return plain, _telling([theirs for _, theirs in said])
 
@@ -135,8 +135,8 @@ def _says_more(more: Sequence[str], less: Sequence[str], idle: AbstractSet[str])
     )
 
 
-def _by_slip(text: str, slot: Slot) -> list[JSON]:
-    return [each for each, _ in _listed(slot)[0] if isinstance(each, str) and _is_slip(text, each)]
+def _by_slip(text: str, place: Place) -> list[JSON]:
+    return [each for each, _ in _listed(place)[0] if isinstance(each, str) and _is_slip(text, each)]
 
 
 def _is_slip(text: str, choice: str) -> bool:

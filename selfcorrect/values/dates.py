@@ -6,8 +6,8 @@ from datetime import date
 from itertools import product
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.schema.slot import Slot
-from selfcorrect.values.reading import Reading
+from selfcorrect.schema.place import Place
+from selfcorrect.values.primitives import Reading
 
 _LONGEST = 60
 _NAMES_OF_MONTHS = (
@@ -45,22 +45,22 @@ _PARTS = re.compile(r"(.*\d)(?:[Tt]|, | at | )(\d.*)", re.ASCII)
 _MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00(?::00(?:\.0+)?)?Z?", re.ASCII)
 
 
-def read_date(value: JSON, slot: Slot) -> Iterator[Reading]:
+def read_date(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a text as a date, a time, or both; two possible days are two readings."""
     if not isinstance(value, str) or len(value) > _LONGEST:
         return
     text = " ".join(value.split())
     if midnight := _MIDNIGHT.fullmatch(text):
         yield Reading(midnight[1], Safety.INFERRED, "format-date")
-    for clock in _clocks(text, slot):
+    for clock in _clocks(text, place):
         yield Reading(clock, Safety.EXACT, "format-time")
     ways = [(text, [""])]
     if parts := _PARTS.fullmatch(text):
-        ways.append((parts[1], [f"T{clock}" for clock in _clocks(parts[2], slot, has_day=True)]))
+        ways.append((parts[1], [f"T{clock}" for clock in _clocks(parts[2], place, has_day=True)]))
     for written, clocks in ways:
         for (day, safety), clock in product(days_in(written), clocks):
             # Where digits may stand in another order, as in an account's number, it is content.
-            if not (slot.pattern and slot.accepts(f"{day:%d-%m-%Y}{clock}")):
+            if not (place.pattern and place.accepts(f"{day:%d-%m-%Y}{clock}")):
                 yield Reading(f"{day}{clock}", safety, "format-date")
 
 
@@ -125,7 +125,7 @@ def _days(ways: Iterable[tuple[str, str, str]], safety: Safety) -> list[tuple[da
     return list(found.items())
 
 
-def _clocks(text: str, slot: Slot, *, has_day: bool = False) -> Iterator[str]:
+def _clocks(text: str, place: Place, *, has_day: bool = False) -> Iterator[str]:
     """Yield a time of day with and without seconds, with the zone that was written."""
     zoned = _ZONE.search(text)
     found = _CLOCK.fullmatch(text[: zoned.start()] if zoned else text)
@@ -138,9 +138,9 @@ def _clocks(text: str, slot: Slot, *, has_day: bool = False) -> Iterator[str]:
     minute, second, part = found[2] or "00", found[3] or "00", found[4] or ""
     zone = _zone(zoned[1]) if zoned else ""
     # `9:30` may be minutes and seconds where nothing says that it is a time.
-    if found[3] or half or has_day or slot.format in DATES:
+    if found[3] or half or has_day or place.format in DATES:
         yield f"{hour:02}:{minute}:{second}{part}{zone}"
-    if not (found[3] or zone or slot.format):
+    if not (found[3] or zone or place.format):
         yield f"{hour:02}:{minute}"
 
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 
 from selfcorrect.model import ABSENT, JSON, Safety
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.values.dates import DATES
 from selfcorrect.values.nothing import says_nothing
-from selfcorrect.values.reading import Reading
+from selfcorrect.values.primitives import Reading
 from selfcorrect.values.structures import nested, read_wrapped
 from selfcorrect.values.texts import unquote
 
@@ -23,21 +23,21 @@ _CLOSED = DATES | {"email", "uuid", "uri", "ipv4", "ipv6"}
 """Formats that no plain word has."""
 
 
-def read_list(value: JSON, slot: Slot) -> Iterator[Reading]:
+def read_list(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a text as a list of its parts, any other value as a list of one, or the reverse."""
     if isinstance(value, list):
-        wants_one = "array" not in slot.kinds or isinstance(value[0] if value else None, list)
-        if len(value) == 1 and slot.kinds and wants_one:
+        wants_one = "array" not in place.kinds or isinstance(value[0] if value else None, list)
+        if len(value) == 1 and place.kinds and wants_one:
             yield Reading(value[0], Safety.INFERRED, "unwrap-list")
     # A text in the place of an item is an item: it is no list in a list.
-    elif not slot.is_item:
-        item = slot.item or Slot({})
+    elif not place.is_item:
+        item = place.item or Place({})
         # `none` is an item only where it is listed.
         if not says_nothing(value) or value in item.choices:
             yield from _into_list(value, item)
 
 
-def _into_list(value: JSON, item: Slot) -> Iterator[Reading]:
+def _into_list(value: JSON, item: Place) -> Iterator[Reading]:
     if not isinstance(value, str):
         # What `{"value": "a]"}` holds is no item that a list would take by itself.
         if not any(read_wrapped(value, item)):

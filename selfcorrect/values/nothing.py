@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.schema.slot import Slot
-from selfcorrect.values.reading import Reading
+from selfcorrect.schema.place import Place
+from selfcorrect.values.primitives import Reading
 
 
-def read_nothing(value: JSON, slot: Slot) -> Iterator[Reading]:
+def read_nothing(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a word for nothing as null, where null may stand."""
-    if isinstance(value, str) and slot.is_nullable:
+    if isinstance(value, str) and place.is_nullable:
         word = value.strip().lower()
         if word in _NULLS:
             yield Reading(None, Safety.EXACT, "convert-type")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.reading.strict_json import holds
-from selfcorrect.schema.slot import Slot
-from selfcorrect.values.reading import Reading
+from selfcorrect.schema.place import Place
+from selfcorrect.values.primitives import Reading
 from selfcorrect.values.units import is_asked_for
 
 _PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
@@ -26,36 +26,37 @@ _LARGEST = 30
 _LONGEST = 200
 
 
-def read_number(value: JSON, slot: Slot) -> Iterator[Reading]:
+def read_number(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a text as the number that it writes, without rounding."""
     if isinstance(value, str) and len(value) <= _LONGEST:
-        yield from _in_text(value.strip().replace("\N{MINUS SIGN}", "-"), slot)
+        yield from _in_text(value.strip().replace("\N{MINUS SIGN}", "-"), place)
 
 
-def _in_text(text: str, slot: Slot) -> Iterator[Reading]:
+def _in_text(text: str, place: Place) -> Iterator[Reading]:
     if _PLAIN.fullmatch(text):
         if not _THOUSANDS.fullmatch(text):
             yield from _number(text, Safety.EXACT)
     elif grouped := _GROUPED.fullmatch(text):
         # One comma before three digits may begin a fraction: 1,250 is 1.25 in half of the world.
         mark = grouped["mark"]
-        if "number" not in slot.kinds or text.count(mark) > 1 or "." in text or mark == "_":
+        if "number" not in place.kinds or text.count(mark) > 1 or "." in text or mark == "_":
             yield from _number(text.replace(mark, ""), Safety.INFERRED)
     elif (number := number_word(text)) is not None:
         yield Reading(number, Safety.INFERRED, "convert-type")
     elif run := _RUN.search(text):
-        yield from _with_unit(text, run, slot)
+        yield from _with_unit(text, run, place)
 
 
-def _with_unit(text: str, run: re.Match[str], slot: Slot) -> Iterator[Reading]:
+def _with_unit(text: str, run: re.Match[str], place: Place) -> Iterator[Reading]:
     units = [each.strip() for each in (text[: run.start()], text[run.end() :]) if each.strip()]
     digits = run[0]
     if ("," in digits and not _GROUPED.fullmatch(digits)) or _DOTTED.fullmatch(digits):
         return
     if all(
-        _UNIT.fullmatch(each) and is_asked_for(each, slot.name, slot.description) for each in units
+        _UNIT.fullmatch(each) and is_asked_for(each, place.name, place.description)
+        for each in units
     ):
-        is_sure = "," not in digits or "number" not in slot.kinds or digits.count(",") > 1
+        is_sure = "," not in digits or "number" not in place.kinds or digits.count(",") > 1
         safety = Safety.INFERRED if "," in digits else Safety.EXACT
         yield from _number(digits.replace(",", ""), safety) if is_sure else ()
 

@@ -3,20 +3,20 @@
 from collections.abc import Iterator
 
 from selfcorrect.model import JSON, JsonObject, Safety, frozen
-from selfcorrect.schema.slot import Slot
+from selfcorrect.schema.place import Place
 from selfcorrect.values.booleans import read_boolean
 from selfcorrect.values.choices import read_choice, read_synonym
 from selfcorrect.values.dates import DATES, read_date
 from selfcorrect.values.lists import read_list
 from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
-from selfcorrect.values.reading import Primitive, Reader, Reading
+from selfcorrect.values.primitives import Primitive, Reader, Reading
 from selfcorrect.values.structures import OPENED, read_nested, read_wrapped
 from selfcorrect.values.texts import read_text
 
 
 @frozen
-class Allow:
+class Permission:
     """What may be done to the arguments of one call.
 
     Attributes:
@@ -49,63 +49,63 @@ class Allow:
         return reading.safety in self.classes and not (reading.is_guess and self.acts)
 
 
-def readings(value: JSON, slot: Slot, allow: Allow) -> list[Reading]:
+def readings(value: JSON, place: Place, allow: Permission) -> list[Reading]:
     """Return the readings of a value in the order of the strategies; two may give the same one.
 
-    >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}}).properties["n"]
-    >>> allow = Allow((Primitive("convert-type", ""),))
-    >>> [(each.value, each.safety.value) for each in readings(" 5", slot, allow)]
+    >>> place = Place.of({"properties": {"n": {"type": "integer"}}}).properties["n"]
+    >>> allow = Permission((Primitive("convert-type", ""),))
+    >>> [(each.value, each.safety.value) for each in readings(" 5", place, allow)]
     [(5, 'exact')]
-    >>> readings("2.5", slot, allow)
+    >>> readings("2.5", place, allow)
     []
     """
-    found = [each for read, _ in _readers(value, slot) for each in read(value, slot)]
-    if slot.choices:
-        found += read_synonym(value, slot, allow.words("correct-enum"))
+    found = [each for read, _ in _readers(value, place) for each in read(value, place)]
+    if place.choices:
+        found += read_synonym(value, place, allow.words("correct-enum"))
     return [
         each
         for strategy in allow.strategies
         for each in found
         if each.strategy == strategy.name
         and allow.takes(each)
-        and (strategy.is_shape or slot.accepts(each.value))
+        and (strategy.is_shape or place.accepts(each.value))
     ]
 
 
-def applicable(value: JSON, slot: Slot, allow: Allow) -> tuple[str, ...]:
+def applicable(value: JSON, place: Place, allow: Permission) -> tuple[str, ...]:
     """Return the names of the strategies that can look at a value here, or in a branch."""
-    slots = slot.branches or (slot,)
-    names = {name for each in slots for _, found in _readers(value, each) for name in found}
+    places = place.branches or (place,)
+    names = {name for each in places for _, found in _readers(value, each) for name in found}
     return tuple(each.name for each in allow.strategies if each.name in names)
 
 
-def _readers(value: JSON, slot: Slot) -> Iterator[tuple[Reader, tuple[str, ...]]]:
+def _readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str, ...]]]:
     """Yield what may read a value of this type in this place, and for which strategies."""
     if isinstance(value, dict):
         yield read_wrapped, ("unwrap-value",)
     else:
-        yield from _type_readers(value, slot)
-        if slot.choices:
+        yield from _type_readers(value, place)
+        if place.choices:
             yield read_choice, ("correct-enum",)
     if isinstance(value, str) and value.lstrip()[:1] in OPENED:
         yield read_nested, ("parse-nested",)
     if isinstance(value, list):
         yield read_list, ("unwrap-list",)
-    elif "array" in slot.kinds:
+    elif "array" in place.kinds:
         yield read_list, ("split-list", "wrap-list")
 
 
-def _type_readers(value: JSON, slot: Slot) -> Iterator[tuple[Reader, tuple[str, ...]]]:
+def _type_readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str, ...]]]:
     """Yield what may read a value as a boolean, a number, a text, a day, or null."""
-    if "boolean" in slot.kinds:
+    if "boolean" in place.kinds:
         yield read_boolean, ("convert-type",)
-    if slot.kinds & _NUMBERS:
+    if place.kinds & _NUMBERS:
         yield read_number, ("convert-type",)
-    if not slot.choices and slot.takes("string"):
+    if not place.choices and place.takes("string"):
         yield read_text, ("convert-type", "correct-format")
-        if slot.format in DATES or slot.pattern:
+        if place.format in DATES or place.pattern:
             yield read_date, ("format-date", "format-time")
-    if isinstance(value, str) and slot.is_nullable:
+    if isinstance(value, str) and place.is_nullable:
         yield read_nothing, ("convert-type",)
 
 

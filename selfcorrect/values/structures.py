@@ -8,14 +8,14 @@ from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.names.letters import same_words, words
 from selfcorrect.reading.json_text import NOTATION, read_json_text
 from selfcorrect.reading.literals import JsonTextError
-from selfcorrect.schema.slot import Slot
-from selfcorrect.values.reading import Reading
+from selfcorrect.schema.place import Place
+from selfcorrect.values.primitives import Reading
 
 
-def read_nested(value: JSON, slot: Slot) -> Iterator[Reading]:
+def read_nested(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a text as the list or object that it writes, in JSON or in Python's notation."""
     kind = OPENED.get(value.lstrip()[:1]) if isinstance(value, str) else None
-    if kind and slot.kinds and slot.takes(kind):
+    if kind and place.kinds and place.takes(kind):
         found = nested(value)
         if found is not ABSENT:
             yield Reading(found, Safety.EXACT, "parse-nested")
@@ -25,30 +25,30 @@ OPENED = {"[": "array", "(": "array", "{": "object"}
 """Which kind of value a text writes that begins so."""
 
 
-def read_wrapped(value: JSON, slot: Slot) -> Iterator[Reading]:
+def read_wrapped(value: JSON, place: Place) -> Iterator[Reading]:
     """Read the value that an object holds under a word of JSON Schema or the place's own name.
 
     `{"value": 5}`, `{"type": "number", "value": 5}` and `{"type": "list", "items": [5]}` hold one;
     `{"lat": 1, "lon": 2}` is a pair where the description says in which order they stand.
     """
     # What stands around all arguments is content, unless it is one of a few wrappers.
-    if not isinstance(value, dict) or not slot.kinds or not (slot.name or slot.is_item):
+    if not isinstance(value, dict) or not place.kinds or not (place.name or place.is_item):
         return
-    if "array" in slot.kinds and _follows(list(value), slot.description):
+    if "array" in place.kinds and _follows(list(value), place.description):
         yield Reading(list(value.values()), Safety.INFERRED, "unwrap-value")
     held = [key for key in value if not (key == "type" and _is_type(value[key]))]
-    if len(held) != 1 or held[0] in slot.properties:
+    if len(held) != 1 or held[0] in place.properties:
         return
     key, inner = held[0], value[held[0]]
     is_object = isinstance(inner, dict)
     # An object that wants an object may be whole as it stands.
-    if "object" in slot.kinds and not is_object:
+    if "object" in place.kinds and not is_object:
         return
-    is_place = key == "value" or (slot.name and same_words(key, slot.name))
+    is_place = key == "value" or (place.name and same_words(key, place.name))
     # Beside a type, these are the words of a schema that was filled in.
     is_schema = len(value) == 2 and key in ("properties", "items")
     # A list that was XML keeps the name of its elements.
-    is_list = key == "item" and "array" in slot.kinds
+    is_list = key == "item" and "array" in place.kinds
     if is_place or is_schema or is_list or (key == "items" and isinstance(inner, list)):
         yield Reading(inner, Safety.EXACT, "unwrap-value")
 

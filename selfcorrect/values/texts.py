@@ -4,15 +4,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from selfcorrect.model import JSON, Safety
-from selfcorrect.schema.slot import Slot
-from selfcorrect.values.reading import Reading
+from selfcorrect.schema.place import Place
+from selfcorrect.values.primitives import Reading
 
 _LONGEST = 2_000
 _QUOTES = frozenset({"''", '""', "``"})
 _AROUND = _QUOTES | {"<>"}
 
 
-def read_text(value: JSON, slot: Slot) -> Iterator[Reading]:
+def read_text(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a scalar as the text that a place wants."""
     if isinstance(value, int):
         yield Reading(str(value).lower(), Safety.EXACT, "convert-type")
@@ -20,8 +20,8 @@ def read_text(value: JSON, slot: Slot) -> Iterator[Reading]:
         # 5.0 may have been written 5, and 1.1 may have been written 1.10.
         if not value.is_integer() and "e" not in (text := repr(value)):
             yield Reading(text, Safety.INFERRED, "convert-type", is_guess=True)
-    elif isinstance(value, str) and len(value) <= _LONGEST and (slot.format or slot.pattern):
-        yield from _spellings(value, slot)
+    elif isinstance(value, str) and len(value) <= _LONGEST and (place.format or place.pattern):
+        yield from _spellings(value, place)
 
 
 def unquote(text: str, pairs: frozenset[str] = _QUOTES) -> str:
@@ -36,13 +36,13 @@ def unquote(text: str, pairs: frozenset[str] = _QUOTES) -> str:
     return bare
 
 
-def _spellings(text: str, slot: Slot) -> Iterator[Reading]:
-    bare = unquote(text, _AROUND if slot.format in _FORMS else _QUOTES)
-    if slot.accepts(bare):
+def _spellings(text: str, place: Place) -> Iterator[Reading]:
+    bare = unquote(text, _AROUND if place.format in _FORMS else _QUOTES)
+    if place.accepts(bare):
         yield Reading(bare, Safety.EXACT, "correct-format")
-    elif slot.format in _FORMS:
-        yield Reading(_FORMS[slot.format](bare), Safety.EXACT, "correct-format")
-    elif slot.pattern:
+    elif place.format in _FORMS:
+        yield Reading(_FORMS[place.format](bare), Safety.EXACT, "correct-format")
+    elif place.pattern:
         for form in (bare.upper(), bare.lower()):
             # `ß` has no capital letter of its own.
             if len(form) == len(bare):

@@ -14,7 +14,7 @@ from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict
 from selfcorrect.protocols import Node
 from selfcorrect.routing import END, ROUTES
-from selfcorrect.setup import SLOTS
+from selfcorrect.setup import NODE_OPTIONS
 from selfcorrect.state import CorrectionState
 from selfcorrect.step import load_node
 from selfcorrect.text import release, text_of
@@ -37,7 +37,7 @@ def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> Jso
         from opentelemetry import metrics, trace
     tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
     runs = _Runs(trace, tracer, metrics.get_meter(_NAME, meter_provider=meter_provider))
-    return {slot: runs.trace(name, load_node(name)) for slot, name in SLOTS.items()}
+    return {option: runs.trace(name, load_node(name)) for option, name in NODE_OPTIONS.items()}
 
 
 class _Runs:

@@ -24,10 +24,10 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from selfcorrect.diagnosis import witness
-from selfcorrect.diagnosis.clues import FAULTLESS, Clues, openings_of
+from selfcorrect.diagnosis.evidence import FAULTLESS, Evidence, openings_of
 from selfcorrect.diagnosis.facts import recorded_finding
+from selfcorrect.diagnosis.judgement import by_words_alone, gather
 from selfcorrect.diagnosis.parameters import places_of
-from selfcorrect.diagnosis.reading import by_words_alone, gather
 from selfcorrect.diagnosis.witness import decide, features_of, signs
 from selfcorrect.model import RETRYABLE, ErrorKind
 from selfcorrect.strategy_map.match import Answer
@@ -48,7 +48,7 @@ SILENT = (0.0,) * 9
 class Row:
     """A labelled error, and what is known of it before the witness speaks."""
 
-    clues: Clues
+    clues: Evidence
     sure: tuple[str | None, str | None]
     hashes: tuple[int, ...]
     kinds: tuple[str, ...]

@@ -4,19 +4,26 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from selfcorrect.diagnosis.body import body_of
-from selfcorrect.diagnosis.clues import FAULTLESS, Clues, clues_of, has_words, openings_of, plain
+from selfcorrect.diagnosis.evidence import (
+    FAULTLESS,
+    Evidence,
+    evidence_of,
+    has_words,
+    openings_of,
+    plain,
+)
 from selfcorrect.diagnosis.facts import seconds_of
 from selfcorrect.diagnosis.parameters import Places, locate, places_of
 from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonObject, frozen
 from selfcorrect.pointer import pointer
-from selfcorrect.strategy_map.match import Answer
+from selfcorrect.strategy_map.match import Ruling
 
 SURE = 0.97
 """How often a sure fact is right, measured on systems that nothing was written for."""
 
 
 @frozen
-class ErrorReading:
+class Judgement:
     """What an error is, how sure that is, and who saw it.
 
     Attributes:
@@ -29,36 +36,36 @@ class ErrorReading:
 
     kind: ErrorKind
     category: Category
-    rules: Answer
+    rules: Ruling
     more: Finding
     by_words: bool
 
 
-def read(
+def judge(
     finding: Finding,
-    said: Answer,
-    ask: Callable[[Finding], Answer],
+    ruling: Ruling,
+    ask: Callable[[Finding], Ruling],
     *,
     args: JSON = None,
     schema: JsonObject | None = None,
     acts: bool = False,
-) -> ErrorReading:
+) -> Judgement:
     """Read an error of a tool.
 
     Args:
         finding: The error as it was seen.
-        said: What the rules say to it.
+        ruling: What the rules say to it.
         ask: Returns what the rules say to a finding.
         args: The arguments of the call.
         schema: Their schema.
         acts: Whether the tool has side effects.
     """
     places = places_of(args, schema)
-    clues, rules = gather(finding, said, ask, places)
-    found = _decide(clues, rules)
-    if by_words_alone(found[0], said):
+    evidence, rules = gather(finding, ruling, ask, places)
+    found = _decide(evidence, rules)
+    if by_words_alone(found[0], ruling):
         # Words make a call run again only if each of their clauses says so.
-        for text in openings_of(clues):
+        for text in openings_of(evidence):
             opening: Finding = {**finding, "text": text}
             of_opening = gather(opening, ask(opening), ask, places)
             if (doubt := _decide(*of_opening))[0] not in RETRYABLE:
@@ -66,22 +73,22 @@ def read(
                 break
     kind, category, confidence, witness = found
     # A place in the text of an error of a tool that acts is no value to run with.
-    constraint = {} if acts or kind in FAULTLESS else clues.constraint
-    wait = clues.wait
+    constraint = {} if acts or kind in FAULTLESS else evidence.constraint
+    wait = evidence.wait
     if wait is None and kind in RETRYABLE and not acts:
-        wait = seconds_of(rules.captures.get("seconds")) or clues.spoken_wait
+        wait = seconds_of(rules.captures.get("seconds")) or evidence.spoken_wait
     vouched = rules.first is not None and rules.first.rule.repair is not None
-    by_words = kind in RETRYABLE and not _is_backed(kind, said) and not vouched
-    if clues.blame.by == "elimination" and not rules.paths:
+    by_words = kind in RETRYABLE and not _is_backed(kind, ruling) and not vouched
+    if evidence.blame.by == "elimination" and not rules.paths:
         witness = "elimination"
     more: Finding = {
-        "paths": places_at_fault(clues, rules.paths, kind),
+        "paths": places_at_fault(evidence, rules.paths, kind),
         "constraint": finding.get("constraint") or constraint,
         "retry_after": wait,
         "confidence": confidence,
         "witness": witness,
     }
-    return ErrorReading(kind, category, rules, more, by_words)
+    return Judgement(kind, category, rules, more, by_words)
 
 
 def faults_of(finding: Finding, args: JSON, schema: JsonObject | None) -> list[Finding]:
@@ -105,35 +112,35 @@ def faults_of(finding: Finding, args: JSON, schema: JsonObject | None) -> list[F
 
 def gather(
     finding: Finding,
-    said: Answer,
-    ask: Callable[[Finding], Answer],
+    ruling: Ruling,
+    ask: Callable[[Finding], Ruling],
     places: Places,
-) -> tuple[Clues, Answer]:
+) -> tuple[Evidence, Ruling]:
     """Return what an error shows, and what the rules say to that too."""
-    clues = clues_of(finding, places)
+    evidence = evidence_of(finding, places)
     # What advises reads the error's own sentence, and nothing behind it.
     own: Finding = {
         **finding,
-        "text": clues.sentence.text,
-        "types": list(clues.classes),
-        "status": clues.status,
-        "code": next(iter(clues.codes), None),
+        "text": evidence.sentence.text,
+        "types": list(evidence.classes),
+        "status": evidence.status,
+        "code": next(iter(evidence.codes), None),
     }
-    rules = replace(said, met=()).join(ask(own))
+    rules = replace(ruling, met=()).join(ask(own))
     hints = tuple((str(each.kind), str(each.category or "")) for each in rules.advice())
-    return replace(clues, hints=hints), rules
+    return replace(evidence, hints=hints), rules
 
 
-def by_words_alone(kind: ErrorKind, said: Answer) -> bool:
+def by_words_alone(kind: ErrorKind, ruling: Ruling) -> bool:
     """Say whether neither a rule nor what the exception carries says that a retry may succeed."""
-    return kind in RETRYABLE and said.kind is None and not _is_backed(kind, said)
+    return kind in RETRYABLE and ruling.kind is None and not _is_backed(kind, ruling)
 
 
-def _is_backed(kind: ErrorKind, said: Answer) -> bool:
-    return any(not each.rule.match and each.rule.kind == kind for each in said.met)
+def _is_backed(kind: ErrorKind, ruling: Ruling) -> bool:
+    return any(not each.rule.match and each.rule.kind == kind for each in ruling.met)
 
 
-def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, str]:
+def _decide(evidence: Evidence, rules: Ruling) -> tuple[ErrorKind, Category, float, str]:
     """Complete what rules say; the witness is loaded only where they leave something open."""
     kind, category = rules.kind, rules.category
     if kind in FAULTLESS and category is None:
@@ -141,23 +148,23 @@ def _decide(clues: Clues, rules: Answer) -> tuple[ErrorKind, Category, float, st
     if kind is not None and category is not None:
         is_rule = rules.first is not None and rules.first.rule.match
         return kind, category, SURE, "rule" if is_rule else "structure"
-    is_silent = clues.is_success or not has_words(clues.sentence.text)
-    if kind is None and not clues.hints and is_silent:
+    is_silent = evidence.is_success or not has_words(evidence.sentence.text)
+    if kind is None and not evidence.hints and is_silent:
         # Nobody can tell what it is: the fault may be the tool's.
         return ErrorKind.INTERNAL, Category.NONE, 0.0, "witness"
     from selfcorrect.diagnosis.witness import decide, features_of, load, testify
 
     weights = load()
-    votes = testify(weights, features_of(clues))
-    found = decide(votes, weights, clues, kind, category)
+    votes = testify(weights, features_of(evidence))
+    found = decide(votes, weights, evidence, kind, category)
     return ErrorKind(found.kind), Category(found.category), found.confidence, "witness"
 
 
-def places_at_fault(clues: Clues, said: list[str], kind: ErrorKind) -> list[str]:
+def places_at_fault(evidence: Evidence, by_rules: list[str], kind: ErrorKind) -> list[str]:
     """Return the places at fault as JSON Pointers: those that a rule says, or the error's own."""
-    keys = clues.places.keys
-    own = [pointer(*keys.get(path, path.split("."))) for path in clues.blame.paths]
-    if len(said) == len(own) == 1 and own[0].endswith(said[0].removeprefix("/args")):
+    keys = evidence.places.keys
+    own = [pointer(*keys.get(path, path.split("."))) for path in evidence.blame.paths]
+    if len(by_rules) == len(own) == 1 and own[0].endswith(by_rules[0].removeprefix("/args")):
         # A pattern captures a name; the error also says where it stands.
         return own
-    return said or ([] if kind in FAULTLESS else own)
+    return by_rules or ([] if kind in FAULTLESS else own)

@@ -1,4 +1,4 @@
-"""Clues: all that one error shows, gathered once, before anybody decides what it is.
+"""Evidence: all that one error shows, gathered once, before anybody decides what it is.
 
 Its own sentence stands without wrappers, traces, usage texts, and what stands behind it.
 """
@@ -22,7 +22,7 @@ _READ = 2_000
 
 
 @frozen
-class Clues:
+class Evidence:
     """What an error shows.
 
     Attributes:
@@ -56,7 +56,7 @@ class Clues:
     hints: tuple[tuple[str, str], ...] = ()
 
 
-def clues_of(finding: Finding, places: Places) -> Clues:
+def evidence_of(finding: Finding, places: Places) -> Evidence:
     """Gather what an error of a call shows."""
     text = plain(finding.get("text", ""))
     body = body_of(text)
@@ -68,7 +68,7 @@ def clues_of(finding: Finding, places: Places) -> Clues:
     codes = dict.fromkeys(filter(None, _codes(finding, body, shown)))
     own = Masked(sentence.text, masked.quoted, masked.bare)
     wait = finding.get("retry_after")
-    return Clues(
+    return Evidence(
         sentence=sentence,
         spoken=spoken,
         faults=body.faults,
@@ -146,12 +146,12 @@ class Sentence:
     classes: tuple[str, ...] = ()
 
 
-def openings_of(clues: Clues) -> list[str]:
+def openings_of(evidence: Evidence) -> list[str]:
     """Return an error up to the ends of its clauses but the last: the first three, and the last."""
-    said = clues.spoken[:_READ]
+    said = evidence.spoken[:_READ]
     heads = [said[: end.start()] for end in _CLAUSE_END.finditer(said)]
     # "Error - service unavailable": the first clause says nothing yet.
-    heads = [clues.sentence.front + each for each in heads if has_words(_FAILURE.sub("", each))]
+    heads = [evidence.sentence.front + each for each in heads if has_words(_FAILURE.sub("", each))]
     return list(dict.fromkeys((*heads[:3], *heads[-1:])))
 
 

@@ -19,7 +19,7 @@ _ROOT = Root()
 
 
 @dataclass(eq=False)
-class Slot:
+class Place:
     """One place in the arguments; the places inside it are made when they are first looked at.
 
     Attributes:
@@ -41,30 +41,30 @@ class Slot:
         self.view = _plain(self.schema, self.root, _DEPTH)
 
     @classmethod
-    def of(cls, schema: JsonObject) -> Slot:
+    def of(cls, schema: JsonObject) -> Place:
         """Return the place of a tool's arguments; keys that it does not name do not fit.
 
-        >>> slot = Slot.of({"properties": {"n": {"type": "integer"}}})
-        >>> slot.accepts({"n": 5}), slot.accepts({"n": "5"}), slot.accepts({"m": 5})
+        >>> place = Place.of({"properties": {"n": {"type": "integer"}}})
+        >>> place.accepts({"n": 5}), place.accepts({"n": "5"}), place.accepts({"m": 5})
         (True, False, False)
         """
         whole, root = normalize(schema)
         return cls({"type": "object", **whole}, root)
 
-    def at(self, keys: Sequence[str], value: JSON = ABSENT) -> Slot:
+    def at(self, keys: Sequence[str], value: JSON = ABSENT) -> Place:
         """Return the place inside this one; one that takes anything where there is none.
 
         Args:
             keys: The keys that lead to it.
             value: What stands here, for the branch of a union that it means.
         """
-        found: Slot = self
+        found: Place = self
         for key in keys:
             meant = None if value is ABSENT else found.meant(value)
             found, value = (meant or found).inner(key), find(value, [key])
         return found
 
-    def meant(self, value: JSON) -> Slot | None:
+    def meant(self, value: JSON) -> Place | None:
         """Return the branch of a union that a value means, though it need not fit; or None.
 
         An object means the branch whose tag it holds, or else the one whose keys fit it best.
@@ -153,28 +153,28 @@ class Slot:
         return bool(self.properties) or self.view.get("additionalProperties", True) is not True
 
     @cached_property
-    def properties(self) -> Mapping[str, Slot]:
+    def properties(self) -> Mapping[str, Place]:
         """The places of its arguments, by name."""
         required = self.view.get("required") or ()
         return {
-            name: Slot(each, self.root, name, required=name in required)
+            name: Place(each, self.root, name, required=name in required)
             for name, each in _mapping(self.view.get("properties")).items()
         }
 
     @cached_property
-    def item(self) -> Slot | None:
+    def item(self) -> Place | None:
         """The place of its items."""
         items = self.view.get("items", ABSENT)
-        return None if items is ABSENT else Slot(items, self.root, self.name, is_item=True)
+        return None if items is ABSENT else Place(items, self.root, self.name, is_item=True)
 
     @cached_property
-    def branches(self) -> tuple[Slot, ...]:
+    def branches(self) -> tuple[Place, ...]:
         """The alternatives of a union."""
         found = [each for word in ("anyOf", "oneOf") for each in self.view.get(word) or ()]
-        return tuple(Slot(each, self.root, self.name, required=self.required) for each in found)
+        return tuple(Place(each, self.root, self.name, required=self.required) for each in found)
 
     @cached_property
-    def tag(self) -> tuple[str, Mapping[str, Slot]] | None:
+    def tag(self) -> tuple[str, Mapping[str, Place]] | None:
         """The argument whose listed value tells the objects of a union apart, and what it tells."""
         objects = [each for each in self.branches if each.takes("object")]
         for name in objects[0].properties if len(objects) > 1 else ():
@@ -188,20 +188,20 @@ class Slot:
                 return name, by_value
         return None
 
-    def inner(self, key: str) -> Slot:
+    def inner(self, key: str) -> Place:
         """Return the place under one key."""
         if self.tag is not None and key == self.tag[0]:
-            slots = (each.properties[key] for each in self.tag[1].values())
-            every = dict.fromkeys(choice for each in slots for choice in each.choices)
-            return Slot({"enum": [*every]}, self.root, key)
+            places = (each.properties[key] for each in self.tag[1].values())
+            every = dict.fromkeys(choice for each in places for choice in each.choices)
+            return Place({"enum": [*every]}, self.root, key)
         if key in self.properties:
             return self.properties[key]
         first = self.view.get("prefixItems", ())
         if key.isdecimal() and int(key) < len(first):
-            return Slot(first[int(key)], self.root, self.name, is_item=True)
+            return Place(first[int(key)], self.root, self.name, is_item=True)
         if key.isdecimal() and self.item is not None:
             return self.item
-        return Slot(self.view.get("additionalProperties"), self.root, key, required=False)
+        return Place(self.view.get("additionalProperties"), self.root, key, required=False)
 
     @cached_property
     def validator(self) -> Validator:
