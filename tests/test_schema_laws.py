@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 import pytest
-from hypothesis import Phase, given, settings, strategies as st
+from hypothesis import Phase, example, given, settings, strategies as st
 from jsonschema.validators import Draft202012Validator, validator_for
 from kit import INTEGER, TEXT
 
@@ -281,8 +281,12 @@ ENDS = []
 """The schemas that were compared."""
 
 
-@settings(FEW, max_examples=300)
+OPEN = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True}
+
+
+@settings(FEW, max_examples=150, phases=[Phase.explicit, Phase.generate])
 @given(checks())
+@example(({"$schema": NEWEST, "type": "object", "properties": {"a": OPEN}}, [{"a": {"b": 1}}]))
 def two_validators_agree(case):
     """What fits and what does not is what `jsonschema` says of the schema as it came."""
     schema, values = case

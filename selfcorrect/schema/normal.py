@@ -260,7 +260,7 @@ def _write_each(word: str, value: Any, write: Callable[..., Any]) -> Any:
 
 
 def _close(made: JsonDict, parts: Iterable[JsonObject]) -> None:
-    """Permission the keys that parts of a place name alone, where none of them allows others."""
+    """Allow the keys that parts of a place name alone, where none of them allows others."""
     names: set[str] = set()
     for each in parts:
         if any(each.get(word, False) is not False for word in _SPEAKS):
