@@ -12,7 +12,7 @@ from enum import Enum, StrEnum
 from itertools import islice
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
 
-JSON = Any
+JSON: TypeAlias = object
 """None, bool, int, float, str, a list of JSON, or a dict from str to JSON."""
 JsonObject = Mapping[str, Any]
 JsonDict = dict[str, Any]
@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[T]) -> type[T]:
-    """Make a class of values that never change: a frozen dataclass with places."""
+    """Make a class of values that never change: a frozen dataclass with slots."""
     return dataclass(frozen=True, slots=True)(cls)
 
 

@@ -13,7 +13,7 @@ FORMAT = 3
 """Version of the layout; a checkpoint of another version is refused."""
 
 
-def extend_trail(old: Sequence[JSON] | None, new: Sequence[JSON] | None) -> list[JSON]:
+def extend_trail(old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[Any]:
     """Append events to the trail; an event with step 0 starts a new run and a new trail.
 
     Raises:

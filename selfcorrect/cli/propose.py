@@ -107,8 +107,8 @@ def _load_model(reference: str) -> Any:
 def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedError:
     tool, arguments = record["tool"], record.get("arguments") or {}
     # Values are cut out by the arguments, and a name with other signs is a pattern for tools.
-    is_text = isinstance(text, str) and isinstance(arguments, Mapping)
-    if not is_text or not is_plain(tool) or len(tool) > LONGEST:
+    is_usable = isinstance(arguments, Mapping) and is_plain(tool) and len(tool) <= LONGEST
+    if not isinstance(text, str) or not is_usable:
         raise ValueError("an error has a text, a tool's plain name, and an object of arguments")
     schema = record.get("schema") or {}
     names = tuple(each for each in schema.get("properties") or arguments if _NAME.fullmatch(each))

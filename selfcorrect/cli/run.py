@@ -106,11 +106,10 @@ def _answer(question: JsonDict) -> JsonDict | None:
         say(line, "yellow", stderr=True)
     line = sys.stdin.readline()
     answer: JSON = line.strip()
-    if answer.isdecimal() and 1 <= int(answer) <= len(question["options"]):
-        answer = {"action": "choose", "choice": int(answer) - 1}
-    else:
-        with suppress(ValueError, RecursionError):
-            answer = json.loads(answer)
+    with suppress(ValueError, RecursionError):
+        answer = json.loads(line)
+    if type(answer) is int and 1 <= answer <= len(question["options"]):
+        answer = {"action": "choose", "choice": answer - 1}
     return {"question": question["id"], "answer": answer or None} if line else None
 
 

@@ -99,7 +99,7 @@ def _is_code(value: JSON) -> bool:
 
 
 def _is_seconds(value: JSON) -> bool:
-    return type(value) in (int, float) and value >= 0
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
 
 
 def recorded_finding(

@@ -100,15 +100,19 @@ _TAP: ContextVar[StreamTap | None] = ContextVar("selfcorrect_tap", default=None)
 register_configure_hook(_TAP, inheritable=False)
 
 
+_Calls: TypeAlias = list[tuple[str, str, Any]]
+"""Id, name and arguments of each."""
+
+
 def read_pieces(message: AIMessage, pieces: Sequence[ToolCallChunk]) -> AIMessage:
     """Return the message with the calls that the pieces hold; what is not JSON is malformed.
 
     Where nobody saw the pieces, their join may have completed a call that a limit of tokens has
     cut: it is the last one, and calls before it had ended.
     """
-    written = [(each.id, each.name, each.args()) for each in join_pieces(pieces)]
+    written: _Calls = [(each.id, each.name, each.args()) for each in join_pieces(pieces)]
     calls = [*message.tool_calls, *message.invalid_tool_calls]
-    shown = [(each["id"] or "", each.get("name") or "", each["args"]) for each in calls]
+    shown: _Calls = [(each["id"] or "", each.get("name") or "", each["args"]) for each in calls]
     if not written:
         written = shown[:]
         if message.tool_calls and not message.invalid_tool_calls and is_cut(stop_reason(message)):

@@ -131,7 +131,7 @@ def _answer() -> JSON:
     return run.dump_answer() if run else None
 
 
-def _ask(question: JsonObject) -> Any:
+def _ask(question: JSON) -> Any:
     """Ask a person about the present call; the answer stands for the call as it is then."""
     answer = interrupt(question)
     cast("ToolRun", LISTENER.get()).is_approved = True

@@ -153,8 +153,9 @@ def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
     calls: list[ToolCall] = []
     starts: Starts = {}
     for index, each in enumerate(chosen.calls):
-        is_plain = isinstance(each.arguments, dict) and not each.positional
-        call_id, args = f"call_{uuid4().hex[:12]}", each.arguments if is_plain else {}
+        call_id, args = f"call_{uuid4().hex[:12]}", each.arguments
+        if not isinstance(args, dict) or each.positional:
+            args = {}
         calls.append(ToolCall(name=each.name, args=args, id=call_id, type="tool_call"))
         starts[call_id] = Start(
             shown={"name": each.name, "args": args}, given={"raw": turn.text, "index": index}

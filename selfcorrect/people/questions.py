@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from itertools import islice
+from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.equal import digest
@@ -31,7 +32,7 @@ def question_about(
     tried = seen([*state["tried"], *answers])
     # Another round may refuse the same changes again.
     refused = list({str(e["changes"]): e for e in tried if e["outcome"] == "refused"}.values())
-    own = plain(list(islice(ask.options, MAX_OPTIONS)))
+    own: Any = plain(list(islice(ask.options, MAX_OPTIONS)))
     offered = [*own, *({"changes": each["changes"]} for each in refused[-3:])]
     # The answer vouches for their records.
     doubts = context.doubts_of(state)

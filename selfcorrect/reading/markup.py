@@ -7,6 +7,7 @@ A body is an object, or elements with one argument each, or nothing. The grammar
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict
@@ -58,7 +59,7 @@ def _body(text: str, at: int, closing: str, own: str) -> tuple[JsonDict, int, tu
     at = lead.end() if lead else at
     if text.startswith("{", at):
         scanner = Scanner(text, at)
-        value = scanner.value()
+        value: Any = scanner.value()
         end = re.compile(rf"\s*(?:```\s*)?(?:{closing})").match(text, scanner.at)
         return value, end.end() if end else scanner.at, inside(scanner.skipped)
     arguments, at, skipped = _elements(text, at, own)

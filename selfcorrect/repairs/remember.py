@@ -76,8 +76,9 @@ class Remember:
             tools: The tools that are offered, by name.
         """
         tool, makers = tools.get(made.name), _MAKERS & {each.safety for each in changes}
-        is_call = isinstance(original, dict) and isinstance(original.get("args"), dict)
-        if tool is None or tool.effect == "destructive" or not makers or not is_call:
+        if tool is None or tool.effect == "destructive" or not makers:
+            return
+        if not isinstance(original, dict) or not isinstance(original.get("args"), dict):
             return
         start = _without_makers(call_of(original), changes)
         moves = _compare(start, made, tool)

@@ -57,7 +57,7 @@ def describe(schema: JsonObject) -> str:
     return ""
 
 
-def must(code: str, value: JSON) -> str:
+def must(code: str, value: Any) -> str:
     """Say what a keyword of JSON Schema wants; `code` as in a finding."""
     listed = value if isinstance(value, list) else [value]
     if code == "type":
@@ -94,7 +94,8 @@ def _rank(error: Any, place: Place, above: Sequence[str | int]) -> Iterator[_Ran
         place: What was checked.
         above: The keys that lead there.
     """
-    inner, code, value = error.instance_path, error.kind.name, _value(error)
+    inner, code = error.instance_path, error.kind.name
+    value: Any = _value(error)
     keys = [*above, *inner]
     if code in _OF_KEYS:
         for name in [value] if code == "required" else value:

@@ -71,7 +71,7 @@ class Place:
         """
         own = kind_of(value)
         found = [each for each in self.branches if each.takes(own)]
-        if len(found) > 1 and own == "object":
+        if len(found) > 1 and isinstance(value, Mapping):
             if self.tag is not None:
                 name, by_value = self.tag
                 return by_value.get(_plain_text(value.get(name)))

@@ -33,7 +33,7 @@ class ThreadCall:
 
     id: str
     name: str
-    args: JSON
+    args: Any
     has_id: bool = True
     text: str | None = None
     kind: str = ""

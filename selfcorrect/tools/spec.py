@@ -228,7 +228,7 @@ class ToolSpec:
             text = f"the arguments cannot be read as JSON: {error!s:.100}"
             return [own_finding("MalformedCall", "malformed_json", text, ARGS)]
 
-    def strip(self, args: JSON) -> JSON:
+    def strip(self, args: Any) -> Any:
         """Return arguments without the key that only the runtime fills in."""
         if not self.takes_key or not isinstance(args, Mapping):
             return args

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from itertools import product
+from typing import Any
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.place import Place
@@ -81,7 +82,7 @@ def days_in(text: str) -> list[tuple[date, Safety]]:
     return [(day, Safety.INFERRED) for day, _ in found if day.weekday() == weekday]
 
 
-def name_day(value: JSON) -> str:
+def name_day(value: Any) -> str:
     """Return an ISO date as people write it; any other value as it stands.
 
     >>> name_day("2026-03-04"), name_day(5)

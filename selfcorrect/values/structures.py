@@ -14,7 +14,9 @@ from selfcorrect.values.primitives import Reading
 
 def read_nested(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a text as the list or object that it writes, in JSON or in Python's notation."""
-    kind = OPENED.get(value.lstrip()[:1]) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return
+    kind = OPENED.get(value.lstrip()[:1])
     if kind and place.kinds and place.takes(kind):
         found = nested(value)
         if found is not ABSENT:
