@@ -64,7 +64,7 @@ def answer_to(call_id: str | None, messages: Thread) -> ToolMessage | None:
     return None
 
 
-async def with_known_answers(
+async def with_ledger_answers(
     messages: Thread, context: RunContext, scope: str | None
 ) -> list[AnyMessage]:
     """Return the thread with the answers of calls that are done, but that it does not answer.

@@ -16,10 +16,11 @@ from langgraph.runtime import Runtime
 from selfcorrect.context import run_sync
 from selfcorrect.langchain.calls import each_once
 from selfcorrect.langchain.ending import Thread
-from selfcorrect.langchain.model_call import read_pieces
+from selfcorrect.langchain.host import Host, HostOptions
+from selfcorrect.langchain.stream import read_pieces
 from selfcorrect.langchain.thread import answer_to, find_answers, last_turn, open_calls
-from selfcorrect.langchain.tool_call import HostedLoops, HostOptions, run_call
-from selfcorrect.langchain.turn import TURN, Turn, with_readable_calls
+from selfcorrect.langchain.tool_call import run_call
+from selfcorrect.langchain.turn_state import TURN, Turn, with_readable_calls
 from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.setup import Options
 
@@ -79,9 +80,9 @@ class SelfCorrectingToolNode(ToolNode):
             messages_key=messages_key,
         )
         # Nothing stands between the model's call and this node: what is repaired runs.
-        self._loops = HostedLoops(options, NodeOptions, shows=False)
+        self._host = Host(options, NodeOptions, shows=False)
         # Unusable tools are found here, not by the first call.
-        self._loops.loop_with(list(self.tools_by_name.values()))
+        self._host.loop_with(list(self.tools_by_name.values()))
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
         turn = self._read(input, config, runtime)
@@ -169,7 +170,7 @@ class SelfCorrectingToolNode(ToolNode):
         def handle(request: ToolCallRequest) -> Any:
             return execute(request, turn.kind, own.config)
 
-        return await run_call(request, handle, self._loops, turn.known, is_async=is_async)
+        return await run_call(request, handle, self._host, turn.known, is_async=is_async)
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
