@@ -53,7 +53,7 @@ def views_of(output: Any, *, title: str) -> list[View]:
     changes: list[ViewChange] = []
     for number, (event, moment) in enumerate(zip(events, moments, strict=True)):
         node, later = moment["node"], moments[number + 1 :]
-        following = [each["node"] for each in later[:1]]
+        following = [step["node"] for step in later[:1]]
         visits[node] += 1
         taken[node, shown(event.get("next"))] += 1
         detail = detail_of(event)
@@ -87,7 +87,7 @@ def detail_of(event: JsonObject, strategies: Any = None) -> Detail:
         changes=[_change(dict_of(each)) for each in list_of(event.get("changes"))],
         matches=[_match(dict_of(each), strategies) for each in list_of(event.get("findings"))],
         tried=[_texts(dict_of(each), _TRIED) for each in list_of(event.get("tried"))],
-        cost={shown(name): number_of(item) for name, item in dict_of(event.get("cost")).items()},
+        cost={shown(name): _number(item) for name, item in dict_of(event.get("cost")).items()},
         error="\n".join(filter(None, map(shown, error))),
     )
 
@@ -144,7 +144,7 @@ def list_of(value: Any, most: int = 50) -> list[Any]:
     return value[:most] if isinstance(value, list) else []
 
 
-def number_of(value: Any) -> float:
+def _number(value: Any) -> float:
     """Return a number that can be shown, or 0."""
     return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0
 
@@ -155,7 +155,7 @@ def moment_of(key: str, node: str, event: JsonObject) -> Moment:
         id=key,
         node=node,
         outcome=shown(event.get("outcome")),
-        seconds=number_of(event.get("seconds")),
+        seconds=0.0,
         kind="step",
         is_left=False,
         is_head=False,
@@ -173,14 +173,14 @@ def _moment(number: int, event: JsonObject) -> Moment:
 
 
 def _change(change: JsonObject) -> ViewChange:
-    told = _texts(change, ("safety", "strategy", "rule"))
+    texts = _texts(change, ("safety", "strategy", "rule"))
     for name in ("before", "after"):
-        told[name] = quote(change[name], 300) if name in change else ""
-    told["place"] = name_place(shown(change.get("path")))
+        texts[name] = quote(change[name], 300) if name in change else ""
+    texts["place"] = name_place(shown(change.get("path")))
     if origin := shown(change.get("moved_from")):
-        told["place"] = f"{name_place(origin)} → {told['place']}"
-        told["before"] = told["before"] or told["after"]
-    return cast("ViewChange", told)
+        texts["place"] = f"{name_place(origin)} → {texts['place']}"
+        texts["before"] = texts["before"] or texts["after"]
+    return cast("ViewChange", texts)
 
 
 def _option(option: Any) -> str:
@@ -203,11 +203,11 @@ def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
 
     labels = [""] * len(text)
     compiled = compile_pattern(pattern)
-    if found := compiled.search(text):
+    if match := compiled.search(text):
         groups = {0: "match", **{number: name for name, number in compiled.groupindex.items()}}
         # Of groups in one another the innermost shows; one that has no part in the match is empty.
         for number in sorted(groups):
-            start, end = found.span(number)
+            start, end = match.span(number)
             labels[start:end] = [groups[number]] * (end - start)
     pieces = groupby(zip(labels, text, strict=True), key=lambda each: each[0])
     return [("".join(letter for _, letter in piece), label) for label, piece in pieces]

@@ -75,7 +75,7 @@ class Moment(TypedDict):
         id: Names it for `goto`: LangGraph's id of the checkpoint, or its number in a recorded run.
         node: The node that ran; empty for the input.
         outcome: What it came to.
-        seconds: How long it took.
+        seconds: How long it took; 0 where nobody has measured it.
         kind: Whether a node ran, a person edited, or a node raised.
         is_left: Whether it stands on a branch that the head has left.
         is_head: Whether the head stands behind it.

@@ -14,11 +14,11 @@ from selfcorrect.text import quote
 Thread: TypeAlias = Sequence[AnyMessage]
 """The messages of an agent, in order."""
 SOURCE = "lc_source"
-"""LangChain's key for who wrote a message, where it is no user."""
+"""LangChain's key for who wrote a message, where it is not a user."""
 _SENTENCES = load_table("sentences.toml")
 _OVER: Mapping[str, str] = _SENTENCES["over"]
 MOST_REPEATS = 5
-"""Equal turns after which the model is told; three more, and the run ends."""
+"""Equal turns after which the model reads of them; three more, and the run ends."""
 MOST_FAILURES = 16
 """Turns in a row whose calls have all failed, after which the run ends."""
 _ENDS = ("terminal_kind", "rejected")
@@ -68,8 +68,8 @@ def may_end(
         structured: The tools of which one must be called for the answer.
     """
     if messages and isinstance(messages[-1], ToolMessage):
-        answers = takewhile(lambda each: isinstance(each, ToolMessage), reversed(messages))
-        has_failed = any(getattr(each, "status", None) == "error" for each in answers)
+        answers = takewhile(lambda message: isinstance(message, ToolMessage), reversed(messages))
+        has_failed = any(getattr(answer, "status", None) == "error" for answer in answers)
         return _object("failed") if has_failed else None
     if unread:
         return _object("unread", quote(unread))
@@ -111,8 +111,9 @@ def object_to_repeats(messages: Thread) -> Objection | None:
 def _terminal_detail(messages: Thread, *, is_running: bool) -> str | None:
     """Return the detail of an answer to the last turn that ends the agent, or None."""
     ends = AIMessage if is_running else (AIMessage, HumanMessage)
-    for each in takewhile(lambda each: not isinstance(each, ends), reversed(messages)):
-        report = each.artifact if isinstance(each, ToolMessage) and each.status == "error" else None
+    for message in takewhile(lambda message: not isinstance(message, ends), reversed(messages)):
+        is_error = isinstance(message, ToolMessage) and message.status == "error"
+        report = message.artifact if is_error else None
         if isinstance(report, Mapping) and report.get("reason") in _ENDS:
             return str(report["detail"])
     return None
@@ -140,7 +141,7 @@ def _count_rounds(turns: Sequence[object], length: int) -> int:
     """Return how often the first turns, so many, follow each other."""
     first = list(turns[:length])
     rounds = (list(turns[at : at + length]) for at in range(0, len(turns), length))
-    return sum(1 for _ in takewhile(lambda each: each == first, rounds))
+    return sum(1 for _ in takewhile(first.__eq__, rounds))
 
 
 _LONGEST_ROUND = 4
@@ -158,9 +159,9 @@ def list_turns(messages: Thread) -> Iterator[tuple[list[Any], list[Any], bool]]:
         elif isinstance(message, AIMessage):
             if not message.tool_calls:
                 return
-            calls = [(each["name"], each["args"]) for each in message.tool_calls]
-            said = sorted(((each.name, str(each.text)) for each in answers), key=repr)
-            yield calls, said, all(each.status == "error" for each in answers)
+            calls = [(call["name"], call["args"]) for call in message.tool_calls]
+            texts = sorted(((answer.name, str(answer.text)) for answer in answers), key=repr)
+            yield calls, texts, all(answer.status == "error" for answer in answers)
             answers = []
         elif SOURCE not in message.additional_kwargs:
             return

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY
+from itertools import chain
 from typing import Any, Literal, Unpack
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall
@@ -92,7 +94,7 @@ class SelfCorrectingToolNode(ToolNode):
 
         @entrypoint()
         def run_all(_: Any) -> list[Any]:
-            return _results_of([run(each, turn) for each in turn.calls])
+            return _results_of([run(call, turn) for call in turn.calls])
 
         return self._join(turn, run_all.invoke({}, config))
 
@@ -104,18 +106,18 @@ class SelfCorrectingToolNode(ToolNode):
 
         @entrypoint()
         async def run_all(_: Any) -> list[Any]:
-            tasks = [run(each, turn) for each in turn.calls]
+            tasks = [run(call, turn) for call in turn.calls]
             await asyncio.gather(*tasks, return_exceptions=True)
             return _results_of(tasks)
 
         return self._join(turn, await run_all.ainvoke({}, config))
 
     def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
-        calls, kind = self._parse_input(given)
+        sent_calls, kind = self._parse_input(given)
         state = self._extract_state(given, config)
         messages = _messages_in(state, self._messages_key)
-        known: JsonDict = {"messages": messages}
-        open_calls: list[ToolCall] = []
+        thread: JsonDict = {"messages": messages}
+        calls: list[ToolCall] = []
         renewed: list[AnyMessage] = []
         turn, behind = last_turn(messages)
         if turn is not None:
@@ -123,25 +125,24 @@ class SelfCorrectingToolNode(ToolNode):
             once = each_once(read_pieces(turn, ()))
             readable, starts = with_readable_calls(once)
             answers = find_answers(once, behind)
-            open_calls = [call for at, call in enumerate(readable.tool_calls) if at not in answers]
+            calls = [call for at, call in enumerate(readable.tool_calls) if at not in answers]
             new = _renew_answers(answers, readable)
             before = messages[: len(messages) - len(behind) - 1]
-            known = {
+            thread = {
                 "messages": [*before, readable, *(new.get(id(each), each) for each in behind)],
                 TURN: Turn(message=readable.id, starts=starts, words={}),
             }
             # Without an id a message would be added, not replaced.
             if readable is not turn and turn.id:
-                renewed = [readable, *(each for each in new.values() if each.id)]
+                renewed = [readable, *(answer for answer in new.values() if answer.id)]
         if kind == "tool_calls":
             renewed = []
-            open_calls = [each for each in calls if answer_to(each["id"], messages) is None]
-        return _NodeTurn(open_calls, kind, state, runtime, known, renewed)
+            calls = [call for call in sent_calls if answer_to(call["id"], messages) is None]
+        return _NodeTurn(calls, kind, state=state, runtime=runtime, thread=thread, renewed=renewed)
 
-    def _join(self, turn: "_NodeTurn", found: Any) -> Any:
+    def _join(self, turn: "_NodeTurn", results: Sequence[Any]) -> Any:
         """Return what the calls came to, in the form of the input."""
-        outputs: list[Any] = [*turn.renewed, *found]
-        return self._combine_tool_outputs(outputs, turn.kind)
+        return self._combine_tool_outputs([*turn.renewed, *results], turn.kind)
 
     def _call(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
         return run_sync(self._acall(call, turn, config, is_async=False))
@@ -170,7 +171,7 @@ class SelfCorrectingToolNode(ToolNode):
         def handle(request: ToolCallRequest) -> Any:
             return execute(request, turn.kind, own.config)
 
-        return await run_call(request, handle, self._host, turn.known, is_async=is_async)
+        return await run_call(request, handle, self._host, turn.thread, is_async=is_async)
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
@@ -192,16 +193,17 @@ class _NodeTurn:
         kind: The form of the input, and so of the output.
         state: What tools get injected.
         runtime: The runtime of the node.
-        known: What is known around a call: see `run_call`.
+        thread: The state of the host, as `run_call` takes it.
         renewed: The messages that take the place of those whose calls are malformed, or share an
             id.
     """
 
     calls: Sequence[ToolCall]
     kind: _Kind
+    _: KW_ONLY
     state: Any
     runtime: Runtime[Any]
-    known: JsonObject
+    thread: JsonObject
     renewed: Thread
 
 
@@ -211,26 +213,27 @@ def _results_of(tasks: Sequence[Any]) -> list[Any]:
     A call that raised, asked, or was cut off by a crash is run again when the node is resumed; the
     ledger says whether it may run. What is done is kept by the checkpointer.
     """
-    errors = [error for each in tasks if (error := each.exception()) is not None]
-    if asked := [error for error in errors if isinstance(error, GraphInterrupt)]:
-        raise GraphInterrupt([each for error in asked for each in error.args[0]])
-    for error in errors:
+    errors = [run.exception() for run in tasks]
+    questions = [error.args[0] for error in errors if isinstance(error, GraphInterrupt)]
+    if questions:
+        raise GraphInterrupt([*chain(*questions)])
+    for error in filter(None, errors):
         raise error
-    return [each.result() for each in tasks]
+    return [run.result() for run in tasks]
 
 
 def _renew_answers(answers: Mapping[int, Any], readable: AIMessage) -> dict[int, Any]:
     """Return the answers whose calls have got another id, by the identity of the old message."""
     ids = {at: readable.tool_calls[at]["id"] for at in answers}
     return {
-        id(each): each.model_copy(update={"tool_call_id": ids[at]})
-        for at, each in answers.items()
-        if each.tool_call_id != ids[at]
+        id(answer): answer.model_copy(update={"tool_call_id": ids[at]})
+        for at, answer in answers.items()
+        if answer.tool_call_id != ids[at]
     }
 
 
 def _messages_in(state: Any, key: str) -> list[AnyMessage]:
     if isinstance(state, list):
         return state
-    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
-    return list(found or ())
+    messages = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    return list(messages or ())
