@@ -37,7 +37,7 @@ def picture_of(graph: Any, **path: Any) -> Picture:
         path: Counts and marks, as `paint` takes them.
     """
     drawn = graph.get_graph()
-    edges = [(each.source, each.target, str(each.data or "")) for each in drawn.edges]
+    edges = [(edge.source, edge.target, str(edge.data or "")) for edge in drawn.edges]
     return paint(lay_out(edges, list(drawn.nodes)), **path)
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, cast
 
 from selfcorrect.drawing.picture import START, lay_out, paint
@@ -84,9 +85,9 @@ def detail_of(event: JsonObject, strategies: Any = None) -> Detail:
     """
     error = [*list_of(event.get("error")), event.get("detail")]
     return Detail(
-        changes=[_change(dict_of(each)) for each in list_of(event.get("changes"))],
-        matches=[_match(dict_of(each), strategies) for each in list_of(event.get("findings"))],
-        tried=[_texts(dict_of(each), _TRIED) for each in list_of(event.get("tried"))],
+        changes=[*map(_change, _dicts(event, "changes"))],
+        matches=[_match(finding, strategies) for finding in _dicts(event, "findings")],
+        tried=[_texts(rung, _TRIED) for rung in _dicts(event, "tried")],
         cost={shown(name): _number(item) for name, item in dict_of(event.get("cost")).items()},
         error="\n".join(filter(None, map(shown, error))),
     )
@@ -103,17 +104,16 @@ def outcome_of(run: JsonObject) -> dict[str, str]:
 
 def attempts_of(item: JsonObject) -> dict[str, str]:
     """Return the attempts that a report or a question names, as they may be shown."""
-    attempts = map(dict_of, list_of(item.get("attempts")))
     return {
-        f"attempt {number}": " · ".join(_texts(each, ("call", "outcome", "text")).values())
-        for number, each in enumerate(attempts, 1)
+        f"attempt {number}": " · ".join(_texts(attempt, ("call", "outcome", "text")).values())
+        for number, attempt in enumerate(_dicts(item, "attempts"), 1)
     }
 
 
 def question_of(asked: Any) -> JsonDict:
     """Return what a person is asked, as it may be shown."""
     question = asked if isinstance(asked, Mapping) else {"question": asked}
-    options = [_option(each) for each in list_of(question.get("options"), 60)]
+    options = [*map(_option, list_of(question.get("options"), 60))]
     return {**_texts(question, ("id", "question")), "options": options}
 
 
@@ -142,6 +142,10 @@ def dict_of(value: Any) -> JsonDict:
 def list_of(value: Any, most: int = 50) -> list[Any]:
     """Return the beginning of a value if it is a list, and else an empty one."""
     return value[:most] if isinstance(value, list) else []
+
+
+def _dicts(item: JsonObject, key: str) -> list[JsonDict]:
+    return [*map(dict_of, list_of(item.get(key)))]
 
 
 def _number(value: Any) -> float:
@@ -185,8 +189,8 @@ def _change(change: JsonObject) -> ViewChange:
 
 def _option(option: Any) -> str:
     """Return an option as people read it: a value, or changes that the policy refused."""
-    changes = list_of(dict_of(option).get("changes"))
-    return "; ".join(tell_change(dict_of(each)) for each in changes) or quote(option, 1_000)
+    changes = _dicts(dict_of(option), "changes")
+    return "; ".join(map(tell_change, changes)) or quote(option, 1_000)
 
 
 def _match(finding: JsonObject, strategies: Any) -> Match:
@@ -209,7 +213,7 @@ def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
         for number in sorted(groups):
             start, end = match.span(number)
             labels[start:end] = [groups[number]] * (end - start)
-    pieces = groupby(zip(labels, text, strict=True), key=lambda each: each[0])
+    pieces = groupby(zip(labels, text, strict=True), key=itemgetter(0))
     return [("".join(letter for _, letter in piece), label) for label, piece in pieces]
 
 

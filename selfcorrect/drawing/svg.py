@@ -21,8 +21,8 @@ def draw(picture: Picture) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>',
         f"<title>{markup(_summary(picture), 300)}</title>",
         f'<rect class="page" width="{width}" height="{height}" fill="{_PAGE}"/>',
-        *(_edge(each) for each in picture["edges"]),
-        *(_node(each) for each in picture["nodes"]),
+        *map(_edge, picture["edges"]),
+        *map(_node, picture["nodes"]),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -97,5 +97,5 @@ def _edge(edge: ViewEdge) -> str:
 
 
 def _summary(picture: Picture) -> str:
-    marked = [f"{each['mark']}: {each['id']}" for each in picture["nodes"] if each["mark"]]
+    marked = [f"{node['mark']}: {node['id']}" for node in picture["nodes"] if node["mark"]]
     return f"A graph of {len(picture['nodes'])} nodes. {'. '.join(marked)}".strip()

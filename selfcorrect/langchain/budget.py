@@ -79,7 +79,7 @@ class Account:
         """Count an answer's tokens; where the model does not say them, they are estimated."""
         if self.bounds.get("tokens") is None:
             return
-        usages = [each.usage_metadata for each in answer if isinstance(each, AIMessage)]
+        usages = [turn.usage_metadata for turn in answer if isinstance(turn, AIMessage)]
         tokens = sum(usage["total_tokens"] for usage in usages if usage)
         self.spent["tokens"] += tokens or count_tokens_approximately([*asked, *answer])
 

@@ -112,8 +112,9 @@ def _terminal_detail(messages: Thread, *, is_running: bool) -> str | None:
     """Return the detail of an answer to the last turn that ends the agent, or None."""
     ends = AIMessage if is_running else (AIMessage, HumanMessage)
     for message in takewhile(lambda message: not isinstance(message, ends), reversed(messages)):
-        is_error = isinstance(message, ToolMessage) and message.status == "error"
-        report = message.artifact if is_error else None
+        if not isinstance(message, ToolMessage) or message.status != "error":
+            continue
+        report = message.artifact
         if isinstance(report, Mapping) and report.get("reason") in _ENDS:
             return str(report["detail"])
     return None

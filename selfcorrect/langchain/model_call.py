@@ -64,7 +64,7 @@ def _as_written(
     request: ModelRequest[Any], response: ModelResponse[Any], tap: StreamTap
 ) -> ModelResponse[Any]:
     """Return the response with its turn as it was streamed; say of it if no call was allowed."""
-    turn = next((each for each in response.result if isinstance(each, AIMessage)), None)
+    turn = turn_of(response)
     if turn is None:
         return response
     written = tap.read(turn)
@@ -75,9 +75,19 @@ def _as_written(
         # In the message it outlasts an interrupt.
         metadata = {**written.response_metadata, TOOL_CHOICE: request.tool_choice}
         marked = written.model_copy(update={"response_metadata": metadata})
-        result = [marked if each is written else each for each in response.result]
-        response = replace(response, result=result)
+        response = with_turn(response, marked)
     return response
+
+
+def turn_of(response: ModelResponse[Any]) -> AIMessage | None:
+    """Return the model's message; None where another middleware answers without the model."""
+    return next((part for part in response.result if isinstance(part, AIMessage)), None)
+
+
+def with_turn(response: ModelResponse[Any], turn: AIMessage) -> ModelResponse[Any]:
+    """Return the response with this message in place of the model's."""
+    result = [turn if isinstance(part, AIMessage) else part for part in response.result]
+    return replace(response, result=result)
 
 
 _WRITTEN = "failed_generation"

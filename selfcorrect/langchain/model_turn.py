@@ -26,7 +26,7 @@ from selfcorrect.langchain.ending import (
     why_over,
 )
 from selfcorrect.langchain.host import Host
-from selfcorrect.langchain.model_call import Ask, ask_model
+from selfcorrect.langchain.model_call import Ask, ask_model, turn_of, with_turn
 from selfcorrect.langchain.text_calls import read_text_calls
 from selfcorrect.langchain.thread import (
     NO_ANSWER,
@@ -124,9 +124,9 @@ async def _take_turn(
         update[TURN] = Turn(message=turn.id, starts=starts, words=words)
     calls = [call for call in turn.tool_calls if call["name"] not in run.structured]
     run.account.check_calls(calls, messages)
-    result = [turn if isinstance(each, AIMessage) else each for each in response.result]
-    result += _unread_answers(turn, starts, run.structured)
-    return replace(response, result=result)
+    response = with_turn(response, turn)
+    response.result += _unread_answers(turn, starts, run.structured)
+    return response
 
 
 async def _ask_until_it_stands(
@@ -141,8 +141,7 @@ async def _ask_until_it_stands(
     while True:
         left -= 1
         response = await ask_model(asked, ask, loop.context, run.account)
-        written = next((each for each in response.result if isinstance(each, AIMessage)), None)
-        if written is None:
+        if (written := turn_of(response)) is None:
             return response, None
         turn, starts = with_readable_calls(written)
         if response.structured_response is not None:

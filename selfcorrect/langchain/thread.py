@@ -151,7 +151,7 @@ def chain_of(errors: Sequence[BaseException]) -> BaseException | None:
 
     That nothing was done at last says nothing of the executions before.
     """
-    errors = [each for each in errors if not isinstance(each, NotDone)] or errors
+    errors = [error for error in errors if not isinstance(error, NotDone)] or errors
     for before, error in pairwise(errors):
         if error is not before and error.__cause__ is None:
             error.__cause__ = before
@@ -173,7 +173,8 @@ def feedback_message(text: str) -> HumanMessage:
 
 def last_request(messages: Thread) -> str | None:
     """Return what the user asked for last; messages that middleware wrote do not count."""
-    return next((each.text for each in reversed(messages) if is_word_of_user(each)), None)
+    words = (message.text for message in reversed(messages) if is_word_of_user(message))
+    return next(words, None)
 
 
 def is_blank(message: AIMessage) -> bool:

@@ -86,10 +86,10 @@ async def run_call(
 def _tools_of(request: ToolCallRequest) -> Sequence[BaseTool]:
     """Return the tools of the agent that makes a call."""
     tools, own = request.runtime.tools, request.tool
-    if own is None or any(each is own for each in tools):
+    if own is None or any(tool is own for tool in tools):
         return tools
     # Another middleware has brought a tool of its own.
-    return [*(each for each in tools if each.name != own.name), own]
+    return [*(tool for tool in tools if tool.name != own.name), own]
 
 
 def _inputs_of(call: ToolCall, state: JsonObject) -> tuple[JsonDict, str | None]:
@@ -192,7 +192,8 @@ class ToolRun:
         try:
             answer = await value_of(self.handler(self.request.override(tool_call=call, tool=tool)))
         except Exception as error:
-            gravest = chain_of([*(each for each in self.errors if each is not error), error])
+            before = [earlier for earlier in self.errors if earlier is not error]
+            gravest = chain_of([*before, error])
             if gravest is error or gravest is None:
                 raise
             raise gravest from error

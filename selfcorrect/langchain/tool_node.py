@@ -140,9 +140,10 @@ class SelfCorrectingToolNode(ToolNode):
             calls = [call for call in sent_calls if answer_to(call["id"], messages) is None]
         return _NodeTurn(calls, kind, state=state, runtime=runtime, thread=thread, renewed=renewed)
 
-    def _join(self, turn: "_NodeTurn", results: Sequence[Any]) -> Any:
+    def _join(self, turn: "_NodeTurn", results: Any) -> Any:
         """Return what the calls came to, in the form of the input."""
-        return self._combine_tool_outputs([*turn.renewed, *results], turn.kind)
+        outputs: list[Any] = [*turn.renewed, *results]
+        return self._combine_tool_outputs(outputs, turn.kind)
 
     def _call(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
         return run_sync(self._acall(call, turn, config, is_async=False))

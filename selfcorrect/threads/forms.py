@@ -108,7 +108,7 @@ class ProviderForm:
         is_item = _inner(message, marks) is message or (
             self.parts == "parts" and "parts" in message
         )
-        return is_item or any(_inner(each, marks) for each in self._parts(message))
+        return is_item or any(_inner(part, marks) for part in self._parts(message))
 
     def clean(self, message: Any) -> Any:
         """Return a message without halves of characters and blank texts, or the same object."""
@@ -257,7 +257,7 @@ NO_WORDS = "(empty)"
 def with_words(content: Any, block: JsonObject) -> Any:
     """Return what a message says without blocks of blank text; something that is not blank."""
     if isinstance(content, list):
-        return [each for each in content if not _is_blank(each)] or [block]
+        return [part for part in content if not _is_blank(part)] or [block]
     return content if content and str(content).strip() else NO_WORDS
 
 
@@ -274,7 +274,7 @@ def fit(text: str, pattern: str) -> str:
     """
     plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", text)[:64] or "unknown"
     ways = (text, plain, plain[:40], f"_{plain}"[:64], digest(text)[:9])
-    return next((each for each in ways if re.fullmatch(pattern, each)), plain)
+    return next((way for way in ways if re.fullmatch(pattern, way)), plain)
 
 
 def object_of(args: JSON) -> JsonObject | None:
@@ -294,7 +294,7 @@ def _inner(part: Any, marks: Sequence[str]) -> JsonObject | None:
 def _fill(pattern: Any, places: dict[str, str]) -> Any:
     """Return a pattern of JSON with the places in place of their names."""
     if isinstance(pattern, dict):
-        return {key: _fill(each, places) for key, each in pattern.items()}
+        return {key: _fill(item, places) for key, item in pattern.items()}
     return places.get(pattern, pattern)
 
 
@@ -325,6 +325,6 @@ def without_half_characters(value: JSON) -> JSON:
             return value
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        items = value.items()
-        return {without_half_characters(key): without_half_characters(each) for key, each in items}
+        pairs = value.items()
+        return {without_half_characters(key): without_half_characters(item) for key, item in pairs}
     return [*map(without_half_characters, value)] if isinstance(value, list) else value
