@@ -153,17 +153,25 @@ def _number(value: Any) -> float:
     return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0
 
 
-def moment_of(key: str, node: str, event: JsonObject) -> Moment:
-    """Return the step of a node that wrote an event."""
-    return Moment(
-        id=key,
-        node=node,
-        outcome=shown(event.get("outcome")),
-        seconds=0.0,
-        kind="step",
-        is_left=False,
-        is_head=False,
-    )
+def moment_of(key: str, node: str, event: JsonObject, **more: Any) -> Moment:
+    """Return the step of a node that wrote an event.
+
+    Args:
+        key: Its id.
+        node: The node.
+        event: The event.
+        **more: What else is known of the step.
+    """
+    moment = {
+        "id": key,
+        "node": node,
+        "outcome": shown(event.get("outcome")),
+        "seconds": 0.0,
+        "kind": "step",
+        "is_left": False,
+        "is_head": False,
+    }
+    return cast("Moment", moment | more)
 
 
 def _event(item: Any) -> JsonDict:
@@ -172,8 +180,9 @@ def _event(item: Any) -> JsonDict:
 
 
 def _moment(number: int, event: JsonObject) -> Moment:
-    moment = moment_of(str(number), shown(event.get("node")), event)
-    return moment if moment["node"] else {**moment, "kind": "error" if number else "input"}
+    node = shown(event.get("node"))
+    without_node = "error" if number else "input"
+    return moment_of(str(number), node, event, kind="step" if node else without_node)
 
 
 def _change(change: JsonObject) -> ViewChange:

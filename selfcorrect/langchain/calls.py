@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.effects.equal import canonical
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.threads.forms import (
     ANTHROPIC,
     CHAT,
@@ -34,7 +34,7 @@ _OF_MALFORMED = ("error", "partial_json")
 def calls_of(message: AIMessage) -> list[ToolCall]:
     """Return all calls of a message, the malformed ones last and with empty arguments."""
     return [
-        _tool_call(
+        tool_call(
             call.get("name") or "unknown",
             args if isinstance(args := call.get("args"), dict) else {},
             call.get("id"),
@@ -43,7 +43,13 @@ def calls_of(message: AIMessage) -> list[ToolCall]:
     ]
 
 
-def _tool_call(name: str, args: JsonDict, call_id: str | None) -> ToolCall:
+def name_and_args(call: JsonObject) -> JsonDict:
+    """Return what makes two calls the same, whatever their ids."""
+    return {"name": call["name"], "args": call["args"]}
+
+
+def tool_call(name: str, args: JsonDict, call_id: str | None) -> ToolCall:
+    """Return a call as LangChain writes it."""
     return ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
 
 
@@ -78,7 +84,7 @@ def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
         update["content"], without_block = _replace_blocks(message.content, new)
         if message.response_metadata.get("output_version") == "v1":
             # This form is sent back from its content alone.
-            rest = [_tool_call(call.name, call.args, call.id) for call in without_block]
+            rest = [tool_call(call.name, call.args, call.id) for call in without_block]
             update["content"] += rest
     changed = message.model_copy(update=update)
     return message if changed == message else changed
@@ -157,7 +163,7 @@ class LangChainForm(ProviderForm):
         return Unit(at, message, tuple(calls))
 
     def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        return with_calls(item, [_tool_call(call.name, call.args, call.id) for call in calls])
+        return with_calls(item, [tool_call(call.name, call.args, call.id) for call in calls])
 
     def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         if item is None:

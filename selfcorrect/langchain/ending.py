@@ -90,9 +90,9 @@ def why_over(messages: Thread, *, is_running: bool) -> str | None:
     """
     if (detail := _terminal_detail(messages, is_running=is_running)) is not None:
         return _OVER["terminal"].format(detail)
-    if (count := count_repeats(messages)) >= MOST_REPEATS + 3:
+    if (count := _count_repeats(messages)) >= MOST_REPEATS + 3:
         return _OVER["repeated"].format(count)
-    if (count := count_failures(messages)) >= MOST_FAILURES:
+    if (count := _count_failures(messages)) >= MOST_FAILURES:
         return _OVER["failed"].format(count)
     return None
 
@@ -104,7 +104,7 @@ def over_budget(detail: str) -> str:
 
 def object_to_repeats(messages: Thread) -> Objection | None:
     """Return an objection where the model makes the same calls again and again, or None."""
-    count = count_repeats(messages)
+    count = _count_repeats(messages)
     return _object("repeated", str(count)) if count >= MOST_REPEATS else None
 
 
@@ -120,13 +120,13 @@ def _terminal_detail(messages: Thread, *, is_running: bool) -> str | None:
     return None
 
 
-def count_failures(messages: Thread) -> int:
+def _count_failures(messages: Thread) -> int:
     """Return how many turns the thread ends with whose calls have all failed."""
     turns = islice(list_turns(messages), MOST_FAILURES)
     return sum(1 for _ in takewhile(lambda turn: turn[-1], turns))
 
 
-def count_repeats(messages: Thread) -> int:
+def _count_repeats(messages: Thread) -> int:
     """Return how often the thread ends with the same calls and the same answers.
 
     A few turns that follow each other again and again count like one turn that is repeated. A
@@ -139,7 +139,7 @@ def count_repeats(messages: Thread) -> int:
 
 
 def _count_rounds(turns: Sequence[object], length: int) -> int:
-    """Return how often the first turns, so many, follow each other."""
+    """Return how often the first turns follow each other, taken in rounds of this length."""
     first = list(turns[:length])
     rounds = (list(turns[at : at + length]) for at in range(0, len(turns), length))
     return sum(1 for _ in takewhile(first.__eq__, rounds))

@@ -16,7 +16,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.langchain.agent_run import RUN, AgentRun
 from selfcorrect.langchain.budget import SPENT, BudgetReachedError
-from selfcorrect.langchain.calls import calls_of, with_calls
+from selfcorrect.langchain.calls import calls_of, name_and_args, with_calls
 from selfcorrect.langchain.ending import (
     BLANK,
     Thread,
@@ -198,8 +198,8 @@ async def _repair(
             continue
         if start is None and check_call(Call(call["name"], call["args"]), loop.context) is None:
             continue
-        plain = {"call": {"name": call["name"], "args": call["args"], "id": call["id"]}}
-        state = await _walk({**(start["given"] if start else plain), **beside}, loop)
+        given = start["given"] if start else {"call": name_and_args(call) | {"id": call["id"]}}
+        state = await _walk({**given, **beside}, loop)
         if state is not None:
             calls[at], starts[call["id"]] = _show(call, state)
     turn = with_calls(turn, calls)
@@ -245,7 +245,7 @@ def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
     visibly, and a person may complete it.
     """
     current = state["current"]
-    shown = {"name": current["name"], "args": current["args"]}
+    shown = name_and_args(current)
     if not isinstance(shown["args"], dict):
         # The arguments could not be read; the loop has their text.
         shown["args"] = {}
@@ -259,12 +259,12 @@ def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
     return cast("ToolCall", {**call, **shown}), Start(shown=shown, given=given)
 
 
-async def _walk(given: JsonDict, loop: Loop) -> JsonDict | None:
+async def _walk(inputs: JsonDict, loop: Loop) -> JsonDict | None:
     """Return the state in which a walk ends that executes nothing; None where it has no call."""
     guards = [name for name, targets in loop.table.routes.items() if PASSED in targets]
     nodes: dict[str, Any] = {**loop.nodes, **dict.fromkeys(guards, _pass)}
     nodes |= {"execute": _stop_before, "report_failure": _hand_over}
-    out = await walk_hosted(replace(loop, nodes=nodes), given)
+    out = await walk_hosted(replace(loop, nodes=nodes), inputs)
     # The result of a handler is not a call, and a change that was rejected is not shown.
     if out["trail"][-1]["node"] not in ("execute", "report_failure"):
         return None

@@ -142,11 +142,11 @@ def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolRepor
     value = strict_json(value) if isinstance(value, str) else value
     error = reported_error(value, error_in(value) or message.text)
     error.is_refusal = error.is_refusal or not causes
-    error.__cause__ = chain_of(causes)
+    error.__cause__ = chain_of(causes) if causes else None
     return error
 
 
-def chain_of(errors: Sequence[BaseException]) -> BaseException | None:
+def chain_of(errors: Sequence[BaseException]) -> BaseException:
     """Return the last of several errors, each of which counts: the ones before become causes.
 
     That nothing was done at last says nothing of the executions before.
@@ -155,7 +155,7 @@ def chain_of(errors: Sequence[BaseException]) -> BaseException | None:
     for before, error in pairwise(errors):
         if error is not before and error.__cause__ is None:
             error.__cause__ = before
-    return errors[-1] if errors else None
+    return errors[-1]
 
 
 def last_turn(messages: Thread) -> tuple[AIMessage | None, list[AnyMessage]]:

@@ -17,6 +17,7 @@ from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import CorrectionFailed, EscalationError, NotDone
 from selfcorrect.graph import AGAIN, CHECKPOINTER
 from selfcorrect.langchain.agent_run import RUN, AgentRun
+from selfcorrect.langchain.calls import name_and_args
 from selfcorrect.langchain.ending import may_end, why_over
 from selfcorrect.langchain.host import Host, configurable_of
 from selfcorrect.langchain.listening_tool import LISTENER
@@ -101,7 +102,7 @@ def _inputs_of(call: ToolCall, state: JsonObject) -> tuple[JsonDict, str | None]
     if turn is None or record.get("message") != turn.id:
         record = {}
     call_id = call["id"]
-    shown = {"name": call["name"], "args": call["args"]}
+    shown = name_and_args(call)
     inputs: JsonDict = {"call": {**shown, "id": call_id}}
     # Another middleware, or a person, may have edited the call already.
     start = record.get("starts", {}).get(call_id)
@@ -194,7 +195,7 @@ class ToolRun:
         except Exception as error:
             before = [earlier for earlier in self.errors if earlier is not error]
             gravest = chain_of([*before, error])
-            if gravest is error or gravest is None:
+            if gravest is error:
                 raise
             raise gravest from error
         call_id = call["id"]
@@ -251,14 +252,13 @@ class ToolRun:
 
     def answer(self) -> Any:
         """Return LangChain's answer to the call; of a repaired one it says what the model wrote."""
-        answer, call, last = self._find_answer(), self.request.tool_call, self.last_call
+        answer, call, account = self._find_answer(), self.request.tool_call, self._account()
+        if "result" in self.out and self.last_call is not None:
+            executed = name_and_args(self.last_call)
+            if executed != name_and_args(call):
+                account["made"] = executed
         message = own_message(answer, call["id"])
-        account: JsonDict = {"written": self._written, "changes": self._changes}
-        if "result" in self.out and last is not None:
-            own = {"name": last["name"], "args": last["args"]}
-            if own != {"name": call["name"], "args": call["args"]}:
-                account["made"] = own
-        if message is not None and (self._mended or "made" in account):
+        if message is not None and (self.inputs.get("mended") or "made" in account):
             message.additional_kwargs = {**message.additional_kwargs, ACCOUNT: account}
         return answer
 
@@ -279,31 +279,23 @@ class ToolRun:
         name, call_id = call["name"], call["id"]
         return ToolMessage(text, name=name, tool_call_id=call_id, status=status, artifact=failure)
 
-    @property
-    def _mended(self) -> JsonDict:
-        """What the turn of the model has repaired; empty where it has repaired nothing."""
-        return self.inputs.get("mended") or {}
-
-    @property
-    def _written(self) -> JsonDict:
-        """The call as the model wrote it."""
-        call = self.request.tool_call
-        return self._mended.get("original") or {"name": call["name"], "args": call["args"]}
-
-    @property
-    def _changes(self) -> list[JsonDict]:
-        """What was changed, before others saw the call and behind them."""
-        changes = (event.get("changes", ()) for event in self.out["trail"])
-        return [*self._mended.get("changes", ()), *chain.from_iterable(changes)]
+    def _account(self) -> JsonDict:
+        """Return the call as the model wrote it, and all changes to it, shown to others or not."""
+        mended = self.inputs.get("mended") or {}
+        changes = [event.get("changes", ()) for event in self.out["trail"]]
+        return {
+            "written": mended.get("original") or name_and_args(self.request.tool_call),
+            "changes": [*chain(mended.get("changes", ()), *changes)],
+        }
 
     def record(self) -> JsonDict:
         """Return what became of the call, for a listener."""
-        call, trail = {**self.request.tool_call, **self._written}, self.out["trail"]
-        if trail and self._mended:
-            trail = [{**trail[0], "changes": self._mended["changes"]}, *trail[1:]]
+        call, trail = self.request.tool_call, self.out["trail"]
+        if trail and (mended := self.inputs.get("mended")):
+            trail = [{**trail[0], "changes": mended["changes"]}, *trail[1:]]
         record = {
-            "tool_call_id": self.request.tool_call["id"],
-            "call": {"name": call["name"], "args": call["args"]},
+            "tool_call_id": call["id"],
+            "call": name_and_args({**call, **self._account()["written"]}),
             "executed": any("did" in event for event in trail),
             "trail": trail,
         }

@@ -6,7 +6,7 @@ from uuid import uuid4
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.effects.equal import digest
-from selfcorrect.langchain.calls import calls_of, each_once, with_calls
+from selfcorrect.langchain.calls import calls_of, each_once, name_and_args, with_calls
 from selfcorrect.langchain.ending import Thread
 from selfcorrect.langchain.thread import ACCOUNT, last_request, last_turn
 from selfcorrect.model import JsonDict
@@ -74,8 +74,8 @@ def with_readable_calls(message: AIMessage) -> Readable:
         if is_torn or index >= len(once.tool_calls):
             call["args"] = {}
             text = _NO_OWNER if is_torn else piece["args"] or ""
-            start = {"call": {"name": call["name"], "args": text, "id": call_id}}
-            starts[call_id] = Start(shown={"name": call["name"], "args": {}}, given=start)
+            given = {"call": {"name": call["name"], "args": text, "id": call_id}}
+            starts[call_id] = Start(shown=name_and_args(call), given=given)
     return with_calls(once, list(calls.values())), starts
 
 

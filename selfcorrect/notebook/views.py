@@ -120,13 +120,19 @@ def _picture(sight: Sight) -> Picture:
 def _moments(sight: Sight) -> Iterator[Moment]:
     path = {point.id for point in sight.head.path}
     for point in sight.history.points:
-        moment: Any = moment_of(point.id, _names(point.nodes), _event(point))
-        moment |= {"kind": point.kind, "seconds": sight.seconds.get(point.id, 0.0)}
-        moment |= {"is_left": point.id not in path, "is_head": point.id == sight.head.id}
+        moment = moment_of(
+            point.id,
+            _names(point.nodes),
+            _event(point),
+            kind=point.kind,
+            seconds=sight.seconds.get(point.id, 0.0),
+            is_left=point.id not in path,
+            is_head=point.id == sight.head.id,
+        )
         yield moment
         if moment["is_head"] and sight.status == "error":
             node, error = _names(sight.now.next), sight.error.partition(":")[0]
-            yield moment | {"node": node, "outcome": error, "kind": "error", "is_head": False}
+            yield {**moment, "node": node, "outcome": error, "kind": "error", "is_head": False}
 
 
 def _event(point: Point) -> JsonDict:

@@ -78,6 +78,7 @@ class ProviderForm:
         is_text: Whether arguments are written as the text of an object.
         is_apart: Whether each answer is a message. If not, all answers to a turn stand together in
             the next message, before anything else.
+        is_flat: Whether a call is an item of the thread itself, and not part of a message.
         needs_id: Whether each call has an id; if not, an answer may name its tool instead.
         others: Types of calls that have no arguments, but a text or an object of their own.
         own_name: The pattern of the names of tools that it takes.
@@ -95,6 +96,7 @@ class ProviderForm:
     lost: JsonDict
     is_text: bool = False
     is_apart: bool = False
+    is_flat: bool = False
     needs_id: bool = True
     others: Sequence[str] = ()
     own_name: str = NAME
@@ -104,10 +106,8 @@ class ProviderForm:
     def holds(self, message: JsonObject) -> bool:
         """Say whether a message shows that its thread has this form."""
         marks = (*self.call, *self.answers)
-        # A message of the old chat API holds its call under `function_call`; it is no item.
-        is_item = _inner(message, marks) is message or (
-            self.parts == "parts" and "parts" in message
-        )
+        # A message of the old chat API holds its call under `function_call`; it is not an item.
+        is_item = message.get("type") in marks or (self.parts == "parts" and "parts" in message)
         return is_item or any(_inner(part, marks) for part in self._parts(message))
 
     def clean(self, message: Any) -> Any:
@@ -187,10 +187,22 @@ class ProviderForm:
             if self.asks_between and [m.get("role") for m in (*messages[-1:], item)] == _ANSWERED:
                 messages.append({"role": "assistant", "content": NO_WORDS})
             messages.append(item)
+        if self.is_flat:
+            return [item for message in messages for item in self._parts(message) or [message]]
         return messages
 
     def _turns(self, messages: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
-        yield from enumerate(messages)
+        """Yield the messages; calls that stand by themselves, behind each other, are one turn."""
+        # Thoughts may stand between the calls of a turn; behind the last call they are another's.
+        inside = (*self.call, "reasoning") if self.is_flat else ()
+        items = enumerate(messages)
+        for is_turn, group in groupby(items, lambda place: place[1].get("type") in inside):
+            row = list(group)
+            calls = [at for at, item in row if is_turn and _inner(item, self.call)]
+            size = calls[-1] + 1 - row[0][0] if calls else 0
+            if size:
+                yield row[0][0], {self.parts: [item for _, item in row[:size]]}
+            yield from row[size:]
 
     def _parts(self, message: JsonObject) -> list[Any]:
         parts = message.get(self.parts)
@@ -229,27 +241,6 @@ class ProviderForm:
 
 _ANSWERED = ["tool", "user"]
 
-
-class ResponsesForm(ProviderForm):
-    """OpenAI's responses: a flat list of items. Calls that follow each other are one turn."""
-
-    def join(self, units: Sequence[Unit]) -> list[JsonObject]:
-        messages = super().join(units)
-        return [item for message in messages for item in self._parts(message) or [message]]
-
-    def _turns(self, messages: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
-        # Thoughts may stand between the calls of a turn; behind the last call they are another's.
-        inside = (*self.call, "reasoning")
-        items = enumerate(messages)
-        for is_turn, group in groupby(items, lambda place: place[1].get("type") in inside):
-            row = list(group)
-            calls = [at for at, item in row if is_turn and _inner(item, self.call)]
-            size = calls[-1] + 1 - row[0][0] if calls else 0
-            if size:
-                yield row[0][0], {self.parts: [item for _, item in row[:size]]}
-            yield from row[size:]
-
-
 NO_WORDS = "(empty)"
 """Stands for a message without words: most APIs refuse one."""
 
@@ -279,8 +270,10 @@ def fit(text: str, pattern: str) -> str:
 
 def object_of(args: JSON) -> JsonObject | None:
     """Return arguments as an object, or None if they are not one; an empty text is an empty one."""
-    value = strict_json(args) if isinstance(args, str) and args.strip() else args
-    return value if isinstance(value, dict) else {} if value in ("", None) else None
+    value = strict_json(args) if isinstance(args, str) else args
+    if value in ("", None):
+        return {}
+    return value if isinstance(value, dict) else None
 
 
 def _inner(part: Any, marks: Sequence[str]) -> JsonObject | None:
@@ -312,8 +305,7 @@ _TABLES = load_table("threads/forms.toml")
 KEYS: Mapping[str, Sequence[str]] = _TABLES["keys"]
 """Keys and values of providers' messages, whatever their form."""
 FORMS: Mapping[str, ProviderForm] = {
-    name: (ResponsesForm if name == "responses" else ProviderForm)(**row)
-    for name, row in _TABLES["forms"].items()
+    name: ProviderForm(**row) for name, row in _TABLES["forms"].items()
 }
 CHAT, RESPONSES, ANTHROPIC = FORMS["chat"], FORMS["responses"], FORMS["anthropic"]
 
