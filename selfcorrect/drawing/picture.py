@@ -124,7 +124,11 @@ def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
     lanes: dict[int, dict[str, int]] = defaultdict(dict)
     for source, target in sorted(labels, key=lambda pair: rows[pair[1]]):
         step = rows[target] - rows[source]
-        side = sides[source, target] = 0 if step == 1 else 1 if step > 1 else -1
+        # 0 runs straight down, 1 at the right, -1 at the left.
+        side = 0
+        if step != 1:
+            side = 1 if step > 1 else -1
+        sides[source, target] = side
         for numbers in (ports[source, side], lanes[side]):
             numbers.setdefault(target, len(numbers))
     height = max(52, (max(map(len, ports.values()), default=0) + 1) * _PORT)

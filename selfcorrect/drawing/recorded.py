@@ -46,7 +46,9 @@ def views_of(output: Any, *, title: str) -> list[View]:
     failure = dict_of(run.get("failure"))
     asked = run.get("question") or failure.get("question")
     question = question_of(asked) if asked else None
-    status: Status = "failed" if failure else "waiting" if question else "finished"
+    status: Status = "waiting" if question else "finished"
+    if failure:
+        status = "failed"
     why = outcome.get("detail") or (question or {}).get("question")
     end = f"{status}: {why}" if why else status
     visits, taken = Counter[str](), Counter[tuple[str, str]]()

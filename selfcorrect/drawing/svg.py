@@ -83,9 +83,11 @@ def _edge(edge: ViewEdge) -> str:
     end, low = edge["points"][-1]
     line = " ".join(f"{a:g},{b:g}" for a, b in edge["points"])
     # A label stands beside the beginning, where no other line runs; all lines end downwards.
-    side = (to_x > x) - (to_x < x)
-    place = f'x="{x + 5 * side:g}" y="{y - 4:g}"' if side else f'x="{x + 6:g}" y="{y + 13:g}"'
-    anchor = "end" if side < 0 else "start"
+    place, anchor = f'x="{x + 6:g}" y="{y + 13:g}"', "start"
+    if to_x > x:
+        place = f'x="{x + 5:g}" y="{y - 4:g}"'
+    elif to_x < x:
+        place, anchor = f'x="{x - 5:g}" y="{y - 4:g}"', "end"
     lines = [
         f'<g class="edge {"taken" if edge["count"] else ""}"><polyline points="{line}" ',
         f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round"/>',

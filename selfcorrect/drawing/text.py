@@ -61,8 +61,8 @@ def error_text(error: Exception, most: int = 1_000) -> str:
 def _lines(view: View) -> Iterator[str]:
     yield f"{view['title']}: {view['sentence']}"
     for number, moment in enumerate(view["timeline"]):
-        mark = ">" if moment["is_head"] else "x" if moment["is_left"] else " "
-        yield f"{mark} {number:3}  {moment_text(moment)}"
+        mark = "x" if moment["is_left"] else " "
+        yield f"{'>' if moment['is_head'] else mark} {number:3}  {moment_text(moment)}"
     detail = view["detail"]
     yield from (f"  change  {change_text(change)}" for change in detail["changes"])
     yield from (f"  rule  {match['rule']}" for match in detail["matches"])

@@ -97,21 +97,21 @@ async def _take_turn(
 ) -> ModelResponse[Any]:
     """Return the turn; put what else changes in the agent's state into the update."""
     messages: Thread = request.state["messages"]
-    offered = [tool for tool in request.tools if isinstance(tool, BaseTool)]
+    tools = [tool for tool in request.tools if isinstance(tool, BaseTool)]
     # A tool that is declared wrongly is refused before the model is paid.
-    loop, _ = host.loop_with(offered, is_async=is_async)
+    loop, _ = host.loop_with(tools, is_async=is_async)
     structured = request.response_format
     if isinstance(structured, AutoStrategy):
         structured = ToolStrategy(structured.schema)
     run.structured = tuple(schema.name for schema in getattr(structured, "schema_specs", ()))
-    run.names = (*(tool.name for tool in offered), *run.structured)
+    run.names = (*(tool.name for tool in tools), *run.structured)
     scope = host.lasting_scope(request.runtime, get_config().get("configurable") or {})
     thread = await with_ledger_answers(request.messages, loop.context, scope)
-    if (renewed := with_executed_calls(messages)) is not None:
-        update["messages"] = [renewed]
-        thread = [renewed if message.id == renewed.id else message for message in thread]
-    asked = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
-    response, readable = await _ask_until_it_stands(asked, ask, messages, run, loop)
+    if (new_turn := with_executed_calls(messages)) is not None:
+        update["messages"] = [new_turn]
+        thread = [new_turn if message.id == new_turn.id else message for message in thread]
+    prompt = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
+    response, readable = await _ask_until_it_stands(prompt, ask, messages, run, loop)
     if readable is None:
         return response
     turn, starts = readable
@@ -130,17 +130,17 @@ async def _take_turn(
 
 
 async def _ask_until_it_stands(
-    asked: ModelRequest[Any], ask: Ask, messages: Thread, run: AgentRun, loop: Loop
+    prompt: ModelRequest[Any], ask: Ask, messages: Thread, run: AgentRun, loop: Loop
 ) -> tuple[ModelResponse[Any], Readable | None]:
     """Return the model's last answer, and its turn; no turn where a middleware answers."""
     feedback = run.object_once(object_to_repeats(messages))
     if feedback is not None:
-        asked = asked.override(messages=[*asked.messages, feedback_message(feedback)])
+        prompt = prompt.override(messages=[*prompt.messages, feedback_message(feedback)])
     before = {*run.objections}
     left = MOST_ASKS
     while True:
         left -= 1
-        response = await ask_model(asked, ask, loop.context, run.account)
+        response = await ask_model(prompt, ask, loop.context, run.account)
         if (written := turn_of(response)) is None:
             return response, None
         turn, starts = with_readable_calls(written)
@@ -154,7 +154,7 @@ async def _ask_until_it_stands(
         if feedback is None or not left:
             return response, (turn, starts)
         shown = _with_text(turn, NO_WORDS) if is_blank(turn) else turn
-        asked = asked.override(messages=[*asked.messages, shown, feedback_message(feedback)])
+        prompt = prompt.override(messages=[*prompt.messages, shown, feedback_message(feedback)])
 
 
 def _show_tools(request: ModelRequest[Any], loop: Loop) -> list[BaseTool | JsonDict]:

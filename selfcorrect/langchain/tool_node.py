@@ -113,12 +113,12 @@ class SelfCorrectingToolNode(ToolNode):
         return self._join(turn, await run_all.ainvoke({}, config))
 
     def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
-        sent_calls, kind = self._parse_input(given)
+        input_calls, kind = self._parse_input(given)
         state = self._extract_state(given, config)
         messages = _messages_in(state, self._messages_key)
         thread: JsonDict = {"messages": messages}
         calls: list[ToolCall] = []
-        renewed: list[AnyMessage] = []
+        changed: list[AnyMessage] = []
         turn, behind = last_turn(messages)
         if turn is not None:
             # What the model streamed is not seen here, but where a limit has cut it.
@@ -134,15 +134,15 @@ class SelfCorrectingToolNode(ToolNode):
             }
             # Without an id a message would be added, not replaced.
             if readable is not turn and turn.id:
-                renewed = [readable, *(answer for answer in new.values() if answer.id)]
+                changed = [readable, *(answer for answer in new.values() if answer.id)]
         if kind == "tool_calls":
-            renewed = []
-            calls = [call for call in sent_calls if answer_to(call["id"], messages) is None]
-        return _NodeTurn(calls, kind, state=state, runtime=runtime, thread=thread, renewed=renewed)
+            changed = []
+            calls = [call for call in input_calls if answer_to(call["id"], messages) is None]
+        return _NodeTurn(calls, kind, state=state, runtime=runtime, thread=thread, changed=changed)
 
     def _join(self, turn: "_NodeTurn", results: Any) -> Any:
         """Return what the calls came to, in the form of the input."""
-        outputs: list[Any] = [*turn.renewed, *results]
+        outputs: list[Any] = [*turn.changed, *results]
         return self._combine_tool_outputs(outputs, turn.kind)
 
     def _call(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
@@ -195,8 +195,7 @@ class _NodeTurn:
         state: What tools get injected.
         runtime: The runtime of the node.
         thread: The state of the host, as `run_call` takes it.
-        renewed: The messages that take the place of those whose calls are malformed, or share an
-            id.
+        changed: The messages that take the place of those whose calls are malformed, or share ids.
     """
 
     calls: Sequence[ToolCall]
@@ -205,7 +204,7 @@ class _NodeTurn:
     state: Any
     runtime: Runtime[Any]
     thread: JsonObject
-    renewed: Thread
+    changed: Thread
 
 
 def _results_of(tasks: Sequence[Any]) -> list[Any]:

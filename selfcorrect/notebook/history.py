@@ -83,8 +83,9 @@ def read_history(graph: Any, config: Any) -> History:
         if parent is not None and (source == "fork" or snapshot.next == (START,)):
             by_id[key] = parent
         elif snapshot.next != (START,):
-            begins = before is None or before.next == (START,)
-            kind: Any = "input" if begins else "step" if source == "loop" else "edit"
+            kind: Any = "step" if source == "loop" else "edit"
+            if before is None or before.next == (START,):
+                kind = "input"
             nodes = (task.name for task in before.tasks) if before and kind == "step" else ()
             by_id[key] = Point(snapshot, parent, kind, tuple(nodes))
             points.append(by_id[key])

@@ -173,7 +173,13 @@ def _edits(point: Point) -> list[JsonDict]:
 def _commands(sight: Sight, status: Status) -> list[str]:
     if status == "running":
         return ["pause"]
-    goes_on = ["answer"] if status == "waiting" else ["step", "run"] if sight.now.next else []
+    commands: list[str] = []
+    if status == "waiting":
+        commands.append("answer")
+    elif sight.now.next:
+        commands += ["step", "run"]
     if "repair" in sight.now.next:
-        goes_on.append("strategy")
-    return [*goes_on, *(["back", "restart"] if sight.head.parent else []), "goto", "edit"]
+        commands.append("strategy")
+    if sight.head.parent:
+        commands += ["back", "restart"]
+    return [*commands, "goto", "edit"]
