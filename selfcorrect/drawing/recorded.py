@@ -32,8 +32,8 @@ def views_of(output: Any, *, title: str) -> list[View]:
     """Return the views of a run: one for its input, and one for each step.
 
     Args:
-        output: What the run ended with: `{"result" or "failure", "trail"}`. What is no step in the
-            trail is shown as an error.
+        output: What the run ended with: `{"result" or "failure", "trail"}`. An item of the trail
+            that is not a step is shown as an error.
         title: What the run is about.
     """
     run = dict_of(output)

@@ -27,7 +27,7 @@ _UNITS: Mapping[str, str] = {"same_tool": "calls in a row", "argument_bytes": "b
 
 
 class BudgetReachedError(LimitReachedError):
-    """A bound is reached, and nobody has raised it; the text says which."""
+    """A bound is reached and was not raised; the text names it."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Account:
     """The costs of one run, and its bounds.
 
     Attributes:
-        bounds: The bounds by name; None is no bound.
+        bounds: The bounds by name; None means that there is none.
         on_limit: Decides what happens at a bound; without it the run ends.
         hooks: They are called once for each bound of which much is used.
         spent: What was spent, by bound.

@@ -1,4 +1,4 @@
-"""May this be the end of the run? Asked when no tool is called, and nobody else is asked."""
+"""May this be the end of the run? Asked when a turn of the model calls no tool."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile

@@ -14,6 +14,7 @@ from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.graph import compile_loop
 from selfcorrect.langchain.agent_run import AgentRun
 from selfcorrect.langchain.listening_tool import LISTENER, spec_of
+from selfcorrect.lazy import name_extra
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
 from selfcorrect.nodes.validate import check_call
 from selfcorrect.setup import Options, build_loop, check_options
@@ -63,7 +64,8 @@ class Host:
     def __init__(self, options: Mapping[str, Any], kinds: Any, *, shows: bool) -> None:
         model = options.get("model")
         if isinstance(model, str):
-            model = import_module("langchain.chat_models").init_chat_model(model)
+            with name_extra():
+                model = import_module("langchain.chat_models").init_chat_model(model)
         self.options = check_options({**options, "model": model}, kinds)
         own = self.options.keys() & Options.__annotations__
         loop = build_loop((), {name: self.options[name] for name in own})
@@ -88,7 +90,7 @@ class Host:
         Args:
             request: The call.
             run: The run of the agent, if there is one.
-            acts: Whether its tool acts: one that nobody will remember is warned about, once.
+            acts: Whether its tool acts. The first such call that is not remembered is logged.
         """
         config = configurable_of(request)
         if (lasting := self.lasting_scope(request.runtime, config)) is not None:
@@ -136,7 +138,7 @@ def _ask(question: JSON) -> Any:
 
 
 def _run_as_shown(loop: Loop) -> Loop:
-    """Return the loop in which a call that acts, but that nobody has seen so, is only proposed."""
+    """Return the loop that makes a call of a tool that acts only as others have seen it."""
     name = loop.table.guards.get("execute", "execute")
     node = loop.nodes[name]
 

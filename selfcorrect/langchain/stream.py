@@ -66,8 +66,8 @@ register_configure_hook(TAP, inheritable=False)
 def read_pieces(message: AIMessage, pieces: Sequence[ToolCallChunk]) -> AIMessage:
     """Return the message with the calls that the pieces hold; what is not JSON is malformed.
 
-    Where nobody saw the pieces, their join may have completed a call that a limit of tokens has
-    cut: it is the last one, and calls before it had ended.
+    Without pieces, LangChain may have completed a call that a limit of tokens has cut: it is the
+    last one, and calls before it had ended.
     """
     calls = [*message.tool_calls, *message.invalid_tool_calls]
     shown: list[Any] = [(call["id"] or "", call.get("name") or "", call["args"]) for call in calls]

@@ -159,7 +159,7 @@ def chain_of(errors: Sequence[BaseException]) -> BaseException:
 
 
 def last_turn(messages: Thread) -> tuple[AIMessage | None, list[AnyMessage]]:
-    """Return the last message of the model, and what stands behind it."""
+    """Return the last message of the model, and the messages behind it."""
     for behind, message in enumerate(reversed(messages)):
         if isinstance(message, AIMessage):
             return message, list(messages[len(messages) - behind :])

@@ -226,7 +226,7 @@ class ToolRun:
         call = self.last_call
         if execution is None or call is None or not isinstance(args, dict):
             return
-        # What LangChain injects is no argument.
+        # What LangChain injects is not an argument.
         names = {*self.loop.context.tools[call["name"]].arguments.properties, *call["args"]}
         own = {name: item for name, item in args.items() if name in names}
         try:

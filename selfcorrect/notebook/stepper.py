@@ -34,7 +34,7 @@ from selfcorrect.tools.run import check_sync
 MAX_STEPS = 1_000
 """Steps of one `run`, for graphs that never end."""
 STOPS = ("question", "error")
-"""Words for `run(until=…)` that are no nodes; a run stops there in any case."""
+"""Words for `run(until=…)` that are not nodes; a run stops there in any case."""
 
 
 class Stepper:
@@ -302,7 +302,7 @@ class Stepper:
         return self
 
     def _advance(self, payload: Any = None) -> Any:
-        """Run what is next, let the head stand behind it, and return its state."""
+        """Run what is next, move the head behind it, and return its state."""
         before, started, error = self._tip(), monotonic(), ""
         try:
             self._invoke(payload, self._head_config())

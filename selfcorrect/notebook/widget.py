@@ -62,11 +62,11 @@ def display_cell(stepper: "Stepper") -> None:
             handle.update(copy(view))
 
     def obey(message: JsonObject) -> None:
-        # Whoever presses a key thrice wants three steps; only Pause waits for nobody.
+        # Whoever presses a key thrice wants three steps; only Pause does not wait.
         with nullcontext() if message.get("act") == "pause" else turn:
             try:
                 _do(stepper, message, widget.send)
-            except Exception as error:  # a thread has nobody else who reads it
+            except Exception as error:  # it would be lost in this thread
                 paint(error_text(error))
 
     def take(_: Any, message: Any, __: Any) -> None:

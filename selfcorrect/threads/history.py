@@ -27,7 +27,7 @@ from selfcorrect.threads.forms import (
 _LONGEST = 30
 LOST = "The answer to this call is missing. Nobody knows whether the call was made."
 MALFORMED = "This call was not made: its arguments are not a JSON object."
-"""What stands in the place of an answer that is missing."""
+"""What takes the place of an answer that is missing."""
 
 
 @frozen
@@ -251,7 +251,7 @@ def form_of(messages: Sequence[JsonObject]) -> ProviderForm:
 def read_message(message: JsonObject) -> list[JsonDict] | str:
     """Return the calls of an assistant's message, whatever its form, or its text.
 
-    A thought is no text of it, and nobody else's message holds its calls.
+    Its thoughts do not count as text. Only a message of the assistant holds calls.
     """
     if message.get("role") in KEYS["others"]:
         return ""
@@ -286,7 +286,7 @@ def _items(message: JsonObject) -> list[JsonObject]:
 
 
 def _parts(message: JsonObject) -> list[JsonDict]:
-    """Return the parts of a message that are no thoughts."""
+    """Return the parts of a message without its thoughts."""
     content = message.get("content") or message.get("parts") or ""
     parts = [{"text": content}] if isinstance(content, str) else content
     if not isinstance(parts, list) or _is_thought(message):

@@ -27,7 +27,7 @@ class WrittenCall:
     is_crowded: bool = False
 
     def args(self) -> JSON:
-        """Return the arguments: an object, or the text that is none."""
+        """Return the arguments as an object; their text where it is not the JSON of one."""
         text = "".join(self.texts)
         value = strict_json(text) if text else {}
         return value if isinstance(value, dict) else text
