@@ -6,10 +6,7 @@ import pytest
 from kit import DATA, table
 from pydantic import ValidationError
 
-from selfcorrect.errors import MapError
-from selfcorrect.strategy_map.document import ErrorRule, MapDocument
-from selfcorrect.strategy_map.registry import strategy
-from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect import ErrorRule, MapError, StrategyMap, strategy
 
 
 @strategy("later")
@@ -147,7 +144,19 @@ def test_an_unknown_strategy_is_a_problem_when_it_is_asked_for():
         StrategyMap([ErrorRule(id="r", tool="x")]).strategy("own/r", "wiat")
 
 
-KEYS = [("", key) for key in MapDocument.model_fields]
+TABLES = [
+    "format",
+    "extends",
+    "disable",
+    "use",
+    "policy",
+    "effects",
+    "reading",
+    "limits",
+    "ladders",
+    "rule",
+]
+KEYS = [("", key) for key in (*TABLES, "ladders", "rule")]
 KEYS += [("rule", key) for key in ErrorRule.model_fields]
 
 
