@@ -33,14 +33,12 @@ _OF_MALFORMED = ("error", "partial_json")
 
 def calls_of(message: AIMessage) -> list[ToolCall]:
     """Return all calls of a message, the malformed ones last and with empty arguments."""
-    return [
-        tool_call(
-            call.get("name") or "unknown",
-            args if isinstance(args := call.get("args"), dict) else {},
-            call.get("id"),
-        )
-        for call in (*message.tool_calls, *message.invalid_tool_calls)
-    ]
+    calls: list[ToolCall] = []
+    for call in (*message.tool_calls, *message.invalid_tool_calls):
+        args = call.get("args")
+        own = args if isinstance(args, dict) else {}
+        calls.append(tool_call(call.get("name") or "unknown", own, call.get("id")))
+    return calls
 
 
 def name_and_args(call: JsonObject) -> JsonDict:

@@ -14,6 +14,7 @@ from selfcorrect.context import LOG, RunContext, has_readers
 from selfcorrect.graph import compile_loop
 from selfcorrect.langchain.agent_run import AgentRun
 from selfcorrect.langchain.listening_tool import LISTENER, spec_of
+from selfcorrect.langchain.thread import dump_answer
 from selfcorrect.lazy import name_extra
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
 from selfcorrect.nodes.validate import check_call
@@ -127,7 +128,7 @@ def configurable_of(request: ToolCallRequest) -> JsonObject:
 
 def _dump_answer() -> JSON:
     run = LISTENER.get()
-    return run.dump_answer() if run else None
+    return dump_answer(run.last_answer) if run else None
 
 
 def _ask(question: JSON) -> Any:

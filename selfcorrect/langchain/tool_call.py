@@ -1,6 +1,5 @@
 """One tool call: from the thread through the loop, where LangChain's handler runs the tool."""
 
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -9,7 +8,6 @@ from typing import Any, TypeAlias, cast
 
 from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
@@ -27,6 +25,7 @@ from selfcorrect.langchain.thread import (
     chain_of,
     error_of,
     last_turn,
+    load_answer,
     own_message,
     text_in,
     value_in,
@@ -42,7 +41,6 @@ from selfcorrect.walk import walk_hosted
 
 Handler: TypeAlias = Callable[[ToolCallRequest], Any]
 """LangChain's own way to run a tool; in async code it gives an awaitable."""
-_SERIALIZER = JsonPlusSerializer()
 
 
 async def run_call(
@@ -134,6 +132,7 @@ class ToolRun:
         last_call: The call as the tool got it last, or None.
         errors: What the tool's own code raised in the last execution; a handler may call it often.
         returned: What the tool's own code returned in it.
+        last_answer: What the handler answered in it, where that is not an error.
     """
 
     request: ToolCallRequest
@@ -149,7 +148,7 @@ class ToolRun:
     last_call: ToolCall | None = None
     errors: list[BaseException] = field(default_factory=list)
     returned: Any = ABSENT
-    _answer: Any = None
+    last_answer: Any = None
     _value: JSON = None
 
     def __post_init__(self) -> None:
@@ -185,7 +184,7 @@ class ToolRun:
             ToolReportedError: If the handler answers with the message of an error.
             Exception: What the handler raises; what its earlier tries raised stays a cause.
         """
-        self._answer, self.returned, self.errors = None, ABSENT, []
+        self.last_answer, self.returned, self.errors = None, ABSENT, []
         spec = self.loop.context.tools[tool.name]
         call: ToolCall = {**self.request.tool_call, "name": tool.name, "args": args}
         # The tool may change its arguments; its call stays as it was.
@@ -205,7 +204,7 @@ class ToolRun:
             is_hidden = spec.acts and bool(self.errors) and self.returned is ABSENT
             if message.status == "error" or is_hidden:
                 raise error_of(message, self.errors)
-        self._answer = answer
+        self.last_answer = answer
         own = message if self.returned is ABSENT else self.returned
         is_message = own_message(own, call_id) is not None
         self._value = value_in(message) if is_message else plain(own)
@@ -241,15 +240,6 @@ class ToolRun:
         is_pair = getattr(self.request.tool, "response_format", "") == "content_and_artifact"
         self.returned = value[0] if is_pair and isinstance(value, tuple) and value else value
 
-    def dump_answer(self) -> JSON:
-        """Return the answer as JSON where it is more than a text; else None."""
-        answer = self._answer
-        is_text = isinstance(answer, ToolMessage) and isinstance(answer.content, str)
-        if answer is None or (is_text and answer.artifact is None):
-            return None
-        type_, data = _SERIALIZER.dumps_typed(answer)
-        return {"kind": type_, "data": b64encode(data).decode()}
-
     def answer(self) -> Any:
         """Return LangChain's answer to the call; of a repaired one it says what the model wrote."""
         answer, call, account = self._find_answer(), self.request.tool_call, self._account()
@@ -267,10 +257,11 @@ class ToolRun:
         call, failure, text = self.request.tool_call, self.out.get("failure"), self.words
         if failure is None:
             value = self.out["result"]
-            if self._answer is not None and value == self._value:
-                return self._answer
-            for stored in filter(None, (event.get("answer") for event in self.out["trail"])):
-                return _SERIALIZER.loads_typed((stored["kind"], b64decode(stored["data"])))
+            if self.last_answer is not None and value == self._value:
+                return self.last_answer
+            stored = [event["answer"] for event in self.out["trail"] if event.get("answer")]
+            if stored:
+                return load_answer(stored[0])
             text = text_in(value)
         elif text is None or failure.get("tool") in self.loop.context.tools:
             # The policy's words are about a name that no tool has.

@@ -85,17 +85,16 @@ _NO_OWNER = "(a piece of this turn belongs to no call)"
 def with_executed_calls(messages: Thread) -> AIMessage | None:
     """Return the last turn with its calls as tools got them; None if it shows them so."""
     turn, behind = last_turn(messages)
-    executed = {
-        answer.tool_call_id: account["made"]
+    accounts = {
+        answer.tool_call_id: answer.additional_kwargs.get(ACCOUNT, {})
         for answer in behind
         if isinstance(answer, ToolMessage)
-        if "made" in (account := answer.additional_kwargs.get(ACCOUNT, {}))
     }
-    if turn is None or not executed:
+    if turn is None or not any("made" in account for account in accounts.values()):
         return None
     calls = calls_of(turn)
     for call in calls:
-        call.update(executed.get(call["id"] or "", {}))
+        call.update(accounts.get(call["id"] or "", {}).get("made", {}))
     changed = with_calls(turn, calls)
     return None if changed is turn else changed
 
