@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice, pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 from typing import Any
 
 from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety, frozen
@@ -76,20 +76,19 @@ _MOST_COMPARED = 100
 
 def _find_answers(units: Sequence[Unit]) -> dict[tuple[int, int], int]:
     """Return where the answer of each answered call stands, by place and index of the call."""
-    by_id: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    by_name: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    waiting: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     answers: dict[tuple[int, int], int] = {}
     for at, unit in enumerate(units):
         # The last message comes first, and in it the first call.
         for index, call in reversed([*enumerate(unit.calls)]):
-            by_id[call.id].append((at, index))
-            by_name[call.name].append((at, index))
+            for key in (("id", call.id), ("name", call.name)):
+                waiting[key].append((at, index))
         if unit.answers is not None:
             is_named = unit.tool and not unit.answers
-            waiting = by_name[unit.tool] if is_named else by_id[unit.answers]
-            while waiting and waiting[-1] in answers:
-                waiting.pop()
-            near = [p for p in islice(reversed(waiting), _MOST_COMPARED) if p not in answers]
+            row = waiting["name", unit.tool] if is_named else waiting["id", unit.answers]
+            while row and row[-1] in answers:
+                row.pop()
+            near = [place for place in row[-_MOST_COMPARED:][::-1] if place not in answers]
             calls = [place for place in near if place[0] == near[0][0]]
             same_tool = (p for p in calls if units[p[0]].calls[p[1]].name == unit.tool)
             if calls:
