@@ -5,6 +5,8 @@ import io
 import subprocess
 import sys
 import tokenize
+from collections import defaultdict
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -135,27 +137,96 @@ def test_what_needs_no_graph_loads_none(loads):
     assert done.stdout.strip() == "[]"
 
 
-def test_imports_lead_downwards():
-    """Only these import langgraph; hosts are imported by no room below them."""
-    allowed = {"graph.py", "combinators.py", "langchain", "integrations", "notebook"}
-    hosts = {
-        *["langchain", "integrations", "proxy", "batch", "cli", "notebook", "drawing", "watching"]
+HOSTS = set("langchain integrations proxy batch cli notebook drawing watching testing".split())  # noqa: SIM905
+"""Rooms that use what stands below them, and that nothing below imports."""
+SHOWS = {
+    ("__main__", "cli"),
+    ("graph", "notebook"),  # a graph draws itself as the last value of a cell
+    ("mender", "langchain"),  # threads of LangChain, beside those of providers
+    ("step", "watching"),  # the log, once somebody reads it
+    ("nodes", "watching"),
+    ("integrations", "langchain"),  # the documented homes of what these hold
+    ("integrations", "watching"),
+    ("cli", "drawing"),
+    ("notebook", "drawing"),
+}
+"""Where a room imports a host, and why."""
+LATER = {
+    ("strategy_map", "repairs"),  # a strategy is imported when a rule first needs it
+    ("context", "repairs"),
+}
+"""Rooms that import one that stands above them, inside a function."""
+
+
+def room(module):
+    return module.split(".")[1] if "." in module else module
+
+
+def imports():
+    """Yield each import within the package: from, to, and whether it stands in a function."""
+    modules = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in files(PACKAGE)
     }
-    wrong = []
     for path in files(PACKAGE):
-        home = path.relative_to(PACKAGE).parts[0]
-        # `integrations` is the documented home of what these two hold.
-        others = hosts - {home} - ({"langchain", "watching"} if home == "integrations" else set())
-        # Both show what `drawing` draws.
-        others -= {"drawing"} if home in ("cli", "notebook") else set()
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if not isinstance(node, ast.Import | ast.ImportFrom):
+        here = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        tree = ast.parse(path.read_text("utf-8"))
+        functions = [
+            inner
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            for inner in ast.walk(node)
+        ]
+        types = [
+            inner
+            for node in ast.walk(tree)
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            for inner in ast.walk(node)
+        ]
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Import | ast.ImportFrom) or node in types:
                 continue
-            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
-            for name in names or [node.module or ""]:
-                parts = name.split(".")
-                if parts[0] == "langgraph" and home not in allowed:
-                    wrong.append(f"{path.name}: {name}")
-                if parts[0] == "selfcorrect" and len(parts) > 1 and parts[1] in others:
-                    wrong.append(f"{path.name}: {name}")
-    assert [each for each in wrong if not each.startswith("__main__")] == []
+            base = "" if isinstance(node, ast.Import) else f"{node.module}."
+            for name in node.names:
+                whole = f"{base}{name.name}"
+                target = whole if whole in modules else whole.rpartition(".")[0]
+                yield here, target, node in functions
+
+
+def test_only_hosts_and_graphs_import_langgraph():
+    allowed = {"graph", "combinators", "langchain", "integrations", "notebook"}
+    arrows = [(room(here), to) for here, to, is_late in imports() if not is_late]
+    assert {here for here, to in arrows if to.split(".")[0] == "langgraph"} <= allowed
+
+
+def arrows_between_rooms(*, with_late):
+    arrows = {
+        (room(here), room(to))
+        for here, to, is_late in imports()
+        if to.split(".")[0] == "selfcorrect" and "." in to and (with_late or not is_late)
+    }
+    return {(here, to) for here, to in arrows if here not in (to, "__init__")}
+
+
+def test_nothing_below_imports_a_host():
+    arrows = arrows_between_rooms(with_late=True)
+    assert {each for each in arrows if each[1] in HOSTS} == SHOWS
+
+
+@pytest.mark.parametrize("with_late", [False, True])
+def test_rooms_stand_above_each_other(with_late):
+    """Imports lead downwards: they make no circle of rooms, those inside functions included."""
+    arrows = arrows_between_rooms(with_late=with_late) - SHOWS - LATER
+    order = TopologicalSorter()
+    for here, to in arrows:
+        order.add(here, to)
+    order.prepare()
+
+
+def test_no_public_function_name_is_used_twice():
+    homes = defaultdict(set)
+    for path in files(PACKAGE):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            if is_function and not node.name.startswith("_"):
+                homes[node.name].add(str(path.relative_to(PACKAGE)))
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}

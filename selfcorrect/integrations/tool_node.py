@@ -1,8 +1,5 @@
 """The tool node of graphs that are built by hand with LangGraph, and the way to it."""
 
-from selfcorrect.lazy import name_extra
-
-with name_extra():
-    from selfcorrect.langchain.tool_node import SelfCorrectingToolNode, calls_condition
+from selfcorrect.langchain.tool_node import SelfCorrectingToolNode, calls_condition
 
 __all__ = ["SelfCorrectingToolNode", "calls_condition"]
