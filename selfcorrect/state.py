@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypedDict, get_type_hints
 
+from selfcorrect.effects.again import Record
+from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal
+from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal, acts
 from selfcorrect.text import release
 
 Update = JsonDict
@@ -166,10 +168,24 @@ def stop_by(ending: Escalate | Terminal) -> Update:
     return stop_run("escalated", reason, severity=str(ending.severity).upper())
 
 
-IDLE = "idle"
+UNUSED = "idle"
 """The outcome of a strategy that had nothing to look at: only the loop notes it."""
 
 
-def seen(tried: Iterable[JsonDict]) -> list[JsonDict]:
-    """Return the answers of strategies without those that had nothing to look at."""
-    return [each for each in tried if each["outcome"] != IDLE]
+def drop_unused(tried: Iterable[JsonDict]) -> list[JsonDict]:
+    """Return the trials without those of strategies that had nothing to look at."""
+    return [trial for trial in tried if trial["outcome"] != UNUSED]
+
+
+def records_of(state: CorrectionState) -> list[Record]:
+    """Return the executions of a run as records; what only reads leaves nothing in doubt."""
+    return [
+        Record(
+            attempt.get("key", ""),
+            attempt.get("doubt", ""),
+            attempt["call"]["name"],
+            attempt["outcome"] if acts(attempt["effect"]) else Outcome.NOT_DONE,
+            attempt=attempt.get("attempt", ""),
+        )
+        for attempt in state["attempts"]
+    ]

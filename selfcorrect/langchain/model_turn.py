@@ -48,7 +48,6 @@ from selfcorrect.langchain.turn import (
 )
 from selfcorrect.model import Call, JsonDict
 from selfcorrect.nodes.execute import unfit
-from selfcorrect.nodes.validate import check_call
 from selfcorrect.routing import PASSED
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.step import Loop
@@ -185,7 +184,7 @@ async def _repair(
         start = starts.get(call["id"])
         if call["name"] in run.structured:
             continue
-        if start is None and check_call(Call(call["name"], call["args"]), loop.context) is None:
+        if start is None and loop.context.check_call(Call(call["name"], call["args"])) is None:
             continue
         plain = {"call": {"name": call["name"], "args": call["args"], "id": call["id"]}}
         state = await _walk({**(start["given"] if start else plain), **beside}, loop)

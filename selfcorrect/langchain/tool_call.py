@@ -19,7 +19,6 @@ from selfcorrect.langchain.thread import ACCOUNT, answer_to, last_turn, own_mess
 from selfcorrect.langchain.tool_run import LISTENER, Handler, ToolRun, spec_of
 from selfcorrect.langchain.turn import TURN, UNREAD, beside_calls
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
-from selfcorrect.nodes.validate import check_call
 from selfcorrect.setup import Options, build_loop, check_options
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.step import Loop
@@ -165,7 +164,7 @@ def _refuse_unseen(state: CorrectionState, context: RunContext) -> Update | None
     tool = context.tools.get(now["name"])
     if tool is None or not tool.acts or _is_same(now, {**seen}, context):
         return None
-    if check_call(call_of(now), context) is not None:
+    if context.check_call(call_of(now)) is not None:
         # What does not fit is not made either, and says why.
         return None
     if run.is_approved:

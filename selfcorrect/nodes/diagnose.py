@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import may_pass
-from selfcorrect.handlers import RUNG
+from selfcorrect.handlers import HANDLER
 from selfcorrect.model import (
     JSON,
     RETRYABLE,
@@ -36,7 +36,7 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     ]
     if findings and context.handler_of(state) is not None:
         # Once for a call, whatever the number of its faults; the map's rungs follow.
-        findings[0]["ladder"] = [RUNG, *findings[0]["ladder"]]
+        findings[0]["ladder"] = [HANDLER, *findings[0]["ladder"]]
     names = ("kind", "category", "rule", "ladder", "paths", "retry_after")
     note = {"findings": [{name: each.get(name) for name in names} for each in findings[:20]]}
     update: Update = {"findings": findings, "note": note}

@@ -36,8 +36,7 @@ from selfcorrect.model import (
     own_finding,
 )
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.validate import check_call
-from selfcorrect.state import CorrectionState, Update, state_findings, stop_by, stop_run
+from selfcorrect.state import CorrectionState, Update, records_of, state_findings, stop_by, stop_run
 from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
@@ -71,7 +70,7 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
 
     Pays nothing and asks nobody, so that it can come before a person is asked.
     """
-    if (wrong := check_call(call_of(state["current"]), context)) is not None:
+    if (wrong := context.check_call(call_of(state["current"]))) is not None:
         return wrong | {"outcome": "failed"}
     # `retry` has checked this, but a deployment may have replaced that node.
     if len(state["attempts"]) >= context.limits.ceiling:
@@ -323,7 +322,7 @@ def _settle(execution: Execution, outcome: str, value: JSON = None) -> None:
 def _ask(execution: Execution, intent: Record) -> Verdict:
     context, state = execution.context, execution.state
     vouches = [Vouch(**each) for each in state["vouch"]]
-    own = context.own_records(state)
+    own = records_of(state)
     made = {each.attempt for each in own}
 
     def decide(history: Sequence[Record]) -> Verdict:

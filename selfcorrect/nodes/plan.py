@@ -8,7 +8,6 @@ from selfcorrect.errors import LimitReachedError
 from selfcorrect.limits import add_spending, cost_of
 from selfcorrect.model import JSON, call_json, own_finding
 from selfcorrect.models.port import ModelPort
-from selfcorrect.nodes.validate import unknown_tool
 from selfcorrect.pointer import ARGS, oversize
 from selfcorrect.reading.call_object import is_cut, is_forbidden, read_call
 from selfcorrect.state import CorrectionState, Update, state_findings, stop_run
@@ -58,7 +57,7 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     # Perhaps none of the arguments was written yet.
     is_bare = not call.args and is_cut(state["given"].get("finish_reason"))
     if call.name not in context.tools and call.name:
-        findings.append(unknown_tool(call.name, context.tools))
+        findings.append(context.unknown_tool(call.name))
     elif is_bare and tool is not None and tool.acts and tool.arguments.properties:
         findings.append(own_finding("MalformedCall", "cut", _CUT_OFF, ARGS))
     if not findings:

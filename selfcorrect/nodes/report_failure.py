@@ -12,7 +12,7 @@ from selfcorrect.for_model import text_for_model
 from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict, acts
 from selfcorrect.report import ADVICE, FailureReport, frame_of
-from selfcorrect.state import CorrectionState, Update, seen
+from selfcorrect.state import CorrectionState, Update, drop_unused, records_of
 from selfcorrect.text import redact_json, release
 from selfcorrect.tools.spec import ToolSpec
 
@@ -71,14 +71,14 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     reason = stop["reason"]
     tried = [
         {key: item for key, item in each.items() if key not in _INSIDE}
-        for each in seen(state["tried"])
+        for each in drop_unused(state["tried"])
     ]
     call, name = state["current"], state["current"].get("name")
     if call and not name:
         # A text that is no call stays the text.
         call = {"raw": call.get("args")}
     tool = context.tools.get(name or "")
-    doubt = gravest(context.own_records(state))
+    doubt = gravest(records_of(state))
     for_model = text_for_model(stop, state, tool, words=context.tool_words)
     return FailureReport(
         reason,
@@ -121,7 +121,7 @@ def _raise(report: FailureReport, errors: list[Exception]) -> None:
         raise error
     if not errors and report.reason != "terminal_kind":
         raise CorrectionFailed(f"{name!r}: {report.reason}: {report.detail}", report)
-    # Without a repair the caller sees what it would have seen without this library.
+    # Without a repair the caller sees what it would have drop_unused without this library.
     if last and len(errors) == 1 and not report.changes and report.reason in _UNTOUCHED:
         last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
         raise last

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.again import Refuse
+from selfcorrect.effects.again import Refuse, Request, Verdict, Vouch, may_run
 from selfcorrect.lazy import load_table
 from selfcorrect.limits import check_bound
-from selfcorrect.model import Diagnosis, Needs, call_of
-from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.model import UNDECLARED, Diagnosis, JsonObject, Needs, call_of
+from selfcorrect.state import CorrectionState, Update, records_of, stop_run
 from selfcorrect.text import bound
 
 _AGAIN = ("wait", "retry")
@@ -50,7 +50,7 @@ def stop_refused(
         is_meant: Whether the same call may be made again on purpose.
     """
     # The run's own executions decide here; `execute` asks the ledger too.
-    refusal = context.may_repeat(state, state["vouch"], is_meant=is_meant)
+    refusal = may_repeat(state, context, state["vouch"], is_meant=is_meant)
     if not isinstance(refusal, Refuse):
         return None
     current, last = state["current"], state["attempts"][-1]
@@ -59,6 +59,23 @@ def stop_refused(
     )
     proposal = {} if current == last["call"] else {"proposal": current}
     return stop_run(refusal.reason, detail, **proposal)
+
+
+def may_repeat(
+    state: CorrectionState,
+    context: RunContext,
+    vouches: Iterable[JsonObject],
+    *,
+    is_meant: bool = True,
+) -> Verdict:
+    """Say whether the tool may be called again, as far as the run's own executions say."""
+    current, own = call_of(state["current"]), records_of(state)
+    tool = context.tools.get(current.name)
+    # A key costs as much as a repair, and before an execution there is nothing to compare.
+    asks_key = bool(own) and tool is not None and not is_meant
+    doubt = context.intent_of(state, current).doubt if asks_key else ""
+    request = Request("", doubt, [Vouch(**vouch) for vouch in vouches], is_meant=is_meant)
+    return may_run((), tool.effect if tool else UNDECLARED, own, request)
 
 
 def fault_of(diagnosis: Diagnosis) -> str:

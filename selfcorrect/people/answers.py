@@ -1,14 +1,20 @@
 """What a person's answer comes to: a decision is recognised before any value."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from selfcorrect.context import RunContext
+from selfcorrect.effects.again import Record, Refuse, Run, Verdict
+from selfcorrect.effects.equal import digest
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import AnsweredError
 from selfcorrect.lazy import load_table
 from selfcorrect.model import (
     JSON,
     Call,
     Change,
     Changed,
+    Diagnosis,
     GiveUp,
     JsonDict,
     JsonObject,
@@ -20,8 +26,77 @@ from selfcorrect.model import (
     change_of,
 )
 from selfcorrect.names.likeness import typos
-from selfcorrect.pointer import ARGS, look
+from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, take
+from selfcorrect.pointer import ARGS, apply, keys_of, look
 from selfcorrect.schema.place import Place
+from selfcorrect.state import CorrectionState, Update
+from selfcorrect.text import bound
+from selfcorrect.tools.run import plain
+
+_VOUCH = ("key", "outcome", "attempt")
+_AFFIRMS = ("changed", "retry")
+"""What an answer comes to that lets the call run; a rejection vouches for nothing."""
+
+
+async def take_answer(
+    answer: object, question: JsonDict, state: CorrectionState, context: RunContext
+) -> Update:
+    """Return what a person's answer comes to; one that cannot be used is asked for again.
+
+    Raises:
+        AnsweredError: If somebody else has answered the question otherwise.
+    """
+    answer, round_ = plain(answer), Round(state, context)
+    # Only the answer to a question about a doubt vouches, and only for that doubt.
+    round_.vouch += [{name: doubt[name] for name in _VOUCH} for doubt in question["doubts"]]
+    rung = Rung(PERSON, Diagnosis(paths=(question["path"],)))
+    outcome = take(_checked_repair(answer, question, round_), rung, round_)
+    if outcome not in _AFFIRMS:
+        round_.vouch = state["vouch"]
+    if outcome in NO_HELP:
+        round_.question = {**question, "problem": round_.tried[-1]["reason"]}
+    else:
+        await _claim(answer, question, context)
+        round_.count("questions")
+    return round_.update()
+
+
+def _checked_repair(answer: JSON, question: JsonObject, round_: Round) -> Repair:
+    """Return the repair of an answer; the call may run as it stands only if it fits its tool."""
+    call, context = round_.call, round_.context
+    tool, keys = context.tools.get(call.name), keys_of(question["path"])
+    place = tool.arguments.at(keys) if tool is not None and keys else None
+    is_first = not round_.counts.get("questions")
+    repair = repair_of(answer, question, call, place, is_first=is_first)
+    is_approval = isinstance(repair, Retry) or _changes_nothing(repair, call)
+    if is_approval and (wrong := context.check_call(call)) is not None:
+        return GiveUp(f"the call cannot run as it stands: {wrong['findings'][0]['text']}")
+    return Retry(1) if is_approval else repair
+
+
+def _changes_nothing(repair: Repair, call: Call) -> bool:
+    """Say whether a person edits a call into what it is."""
+    try:
+        return isinstance(repair, Changed) and apply(call, repair.changes) == call
+    except LookupError:
+        return False
+
+
+async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
+    """Take the question for this answer: of two that come at once, one counts."""
+    if context.task is None:
+        return
+    own, key = digest(answer), digest("answer", context.task)
+    about = f"{own} {bound(question['question'], 200)}"
+    record = Record(key, key, "a person's answer", about=about, thread=context.thread or "")
+
+    def decide(history: Sequence[Record]) -> Verdict:
+        is_other = any(not record.about.startswith(own) for record in history)
+        return Refuse("repeated_failure") if is_other else Run()
+
+    if isinstance(await context.use_ledger(context.ledger.begin, record, decide), Refuse):
+        raise AnsweredError(f"the question {question['id']} was answered already")
+    await context.use_ledger(context.ledger.settle, key, Outcome.DONE)
 
 
 def repair_of(
