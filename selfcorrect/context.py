@@ -5,7 +5,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,7 @@ class RunContext:
         texts: What was read in the last texts, by text and by why the model stopped.
     """
 
+    _: KW_ONLY
     tools: Mapping[str, ToolSpec]
     map: StrategyMap
     limits: Limits
@@ -215,16 +216,16 @@ class RunContext:
         """Return what the ledger is told before a tool is called."""
         from selfcorrect.effects.equal import doubt_key, identity_key, theme_key
 
-        given, key, tool = state["given"], self.key_of(call), self.tools[call.name]
+        beside, key, tool = state["given"], self.key_of(call), self.tools[call.name]
         call = replace(call, args=tool.strip(call.args))
         # Ids are of any type, and 0 is one.
-        home = [name for name in (self.thread, given.get("task_id")) if name not in (None, "")]
+        home = [name for name in (self.thread, beside.get("task_id")) if name not in (None, "")]
         # Without thread and task nothing outlives the run.
         scope = [*home, self.scope or state["run"]][0]
         # Whoever edits the call in a checkpoint makes no other one of it.
         original = state["original"]
         own_id = (original.get("id") if isinstance(original, Mapping) else None) or call.id
-        stands = [home or scope, given.get("message_id"), given.get("index"), own_id]
+        stands = [home or scope, beside.get("message_id"), beside.get("index"), own_id]
         return Record(
             identity_key(stands, key),
             doubt_key(scope, key),
@@ -233,7 +234,7 @@ class RunContext:
             theme=theme_key(scope, call, tool.arguments),
             thread=clean(text_of([*home, ""][0])),
             call_id=clean(call.id or ""),
-            request=_request_text(text_of(given.get("request") or "")),
+            request=_request_text(text_of(beside.get("request") or "")),
         )
 
     def live_part(self, run: str) -> Live:
@@ -285,11 +286,11 @@ class RunContext:
         """Say why a model may not make a change, or return None."""
         from selfcorrect.policies.taint import is_tainted, replaces
 
-        given = state["given"]
+        beside = state["given"]
         untrusted = [str(error["text"]) for error in (*state["findings"], *state["attempts"])]
-        words = map(_words_of_user, given.get("messages") or ())
+        words = map(_words_of_user, beside.get("messages") or ())
         schema = tool.parameters if tool else {}
-        trusted = [state["original"], schema, given.get("request"), *words]
+        trusted = [state["original"], schema, beside.get("request"), *words]
         if is_tainted(change, untrusted, trusted):
             return "the model took the value from an error's text"
         is_bound = Safety.MODEL not in self.map.rule(change.rule).allow

@@ -21,7 +21,7 @@ def extend_trail(old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[A
     Raises:
         GraphSetupError: If something is no event.
     """
-    if not isinstance(new or [], list) or not all(isinstance(each, dict) for each in new or ()):
+    if not isinstance(new or [], list) or not all(isinstance(event, dict) for event in new or ()):
         raise GraphSetupError(f"the trail takes a list of events, not {new!r:.80}")
     if new and new[0].get("step") == 0:
         return list(new)
@@ -151,7 +151,7 @@ def new_run(state: CorrectionState, run: str) -> Update:
 
 def state_findings(source: str, findings: list[Finding]) -> Update:
     """Return the update about what is wrong, with a note for the trail."""
-    texts = [release(each["text"], 500) for each in findings[:20]]
+    texts = [release(finding["text"], 500) for finding in findings[:20]]
     return {"source": source, "findings": findings, "note": {"error": texts}}
 
 

@@ -32,13 +32,6 @@ def test_only_what_may_run_is_ready(given, outcome, args):
     assert (found.reason is None) == (outcome in ("valid", "repaired"))
 
 
-def test_a_call_that_may_not_run_tells_how_far_its_repair_came():
-    (call,) = repair_call({"name": "plant", "args": {"rows": "2"}}, [TOOL]).calls
-    assert (call.args, call.partial) == (None, {"rows": 2})
-    (call,) = repair_call(GOOD, [TOOL]).calls
-    assert (call.args, call.partial) == (GOOD["args"], None)
-
-
 def test_a_valid_call_comes_back_as_the_same_object():
     assert repair_call(GOOD, [TOOL]).ready[0].args is GOOD["args"]
 

@@ -201,7 +201,7 @@ async def _try(rung: Rung, round_: Round) -> str:
 def _view_of(round_: Round, spending: Spending) -> RepairContext:
     """Return what a strategy sees beside the call and its diagnosis."""
     state, context = round_.state, round_.context
-    given = state["given"]
+    beside = state["given"]
     tool, error = context.tools.get(round_.call.name), None
     if state["source"] == "tool":
         # After a resume only its text is left.
@@ -211,17 +211,17 @@ def _view_of(round_: Round, spending: Spending) -> RepairContext:
         schema=tool.parameters if tool else {},
         tools=context.tools,
         effect=tool.effect if tool else "",
-        request=given.get("request"),
-        messages=given.get("messages") or (),
-        finish_reason=given.get("finish_reason"),
+        request=beside.get("request"),
+        messages=beside.get("messages") or (),
+        finish_reason=beside.get("finish_reason"),
         reading=context.map.reading.text,
-        index=given.get("index"),
+        index=beside.get("index"),
         attempts=len(state["attempts"]),
         model=ModelPort(context.model, spending) if context.model is not None else None,
         spending=spending,
         error=error,
-        read=partial(context.read, finish_reason=given.get("finish_reason")),
-        must_call=choice_of(given) not in ("", "auto", "none"),
+        read=partial(context.read, finish_reason=beside.get("finish_reason")),
+        must_call=choice_of(beside) not in ("", "auto", "none"),
     )
 
 

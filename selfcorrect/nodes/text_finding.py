@@ -18,10 +18,10 @@ def text_finding(
         state: The run.
         context: Its parts.
     """
-    given = state["given"]
-    chosen = context.read(text, given.get("finish_reason"))
+    finish_reason = state["given"].get("finish_reason")
+    chosen = context.read(text, finish_reason)
     if isinstance(chosen, Unreadable):
-        code = "cut" if is_cut(given.get("finish_reason")) else "malformed_json"
+        code = "cut" if is_cut(finish_reason) else "malformed_json"
         return own_finding("MalformedCall", code, chosen.reason, "")
     if isinstance(chosen, NoCall):
         return _prose(context)
@@ -52,6 +52,6 @@ def _several(chosen: Chosen, state: CorrectionState) -> Finding | None:
 def _prose(context: RunContext) -> Finding | None:
     """Return a finding about a text without a call, where the map wants a model to look at it."""
     code = "malformed_json" if context.map.reading.prose == "ask" else "no_call"
-    if code == "no_call" and not any(code in each.rule.code for each in context.map.rules):
+    if code == "no_call" and not any(code in placed.rule.code for placed in context.map.rules):
         return None
     return own_finding("MalformedCall", code, "the text holds no call", "")

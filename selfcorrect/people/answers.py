@@ -127,8 +127,8 @@ def repair_of(
         place: The place that the question is about, where it is about one.
         is_first: Whether it is the first question of the run.
     """
-    named, said = _named(answer)
-    item = _item(said, question, place)
+    named, inner = _named(answer)
+    item = _item(inner, question, place)
     if isinstance(item, GiveUp):
         return item
     if named != question["id"] and (named is not None or not is_first):
@@ -187,8 +187,8 @@ def _action_of(answer: Any) -> str | None:
     if not isinstance(answer, Mapping):
         return None
     if "action" in answer and not isinstance(answer["action"], Mapping):
-        said = str(answer["action"])
-        return _TABLE["actions"].get(said.strip().casefold(), said)
+        word = str(answer["action"])
+        return _TABLE["actions"].get(word.strip().casefold(), word)
     return _TABLE["actions"].get(str(answer.get("type")).strip().casefold())
 
 
@@ -196,7 +196,7 @@ def _word(answer: str | bool, question: JsonObject, place: Place | None) -> Json
     """Tell a decision from a value; where a word may be both, neither is guessed."""
     word = str(answer).strip().strip(".!'\"`").casefold()
     choices = place.choices if place is not None else ()
-    listed = [str(each).casefold() for each in (*question["options"], *choices)]
+    listed = [str(value).casefold() for value in (*question["options"], *choices)]
     decision, value = _TABLE["words"].get(word), {"action": "answer", "value": answer}
     if not question["path"]:
         decision = decision or _TABLE["unclear"].get(word)
@@ -204,7 +204,7 @@ def _word(answer: str | bool, question: JsonObject, place: Place | None) -> Json
     if decision is not None and word not in listed:
         return {"action": decision}
     is_value = word in listed or (place is not None and "boolean" in place.kinds)
-    is_slip = any(typos(word, each, 1) <= 1 for each in _TABLE["words"])
+    is_slip = any(typos(word, other, 1) <= 1 for other in _TABLE["words"])
     if decision is None and (is_value or not (word in _TABLE["unclear"] or is_slip)):
         return value
     return GiveUp(
@@ -224,8 +224,8 @@ def _choice(choice: Any, question: JsonObject, call: Call) -> Repair:
 
 def _choose(option: JSON, question: JsonObject, call: Call) -> Repair:
     if isinstance(option, Mapping) and "changes" in option:
-        changes = [change_of(each) for each in option["changes"]]
-        return Changed(_by_person(each.path, each.before, each.after) for each in changes)
+        changes = [change_of(item) for item in option["changes"]]
+        return Changed(_by_person(old.path, old.before, old.after) for old in changes)
     return _set(question["path"], option, call)
 
 

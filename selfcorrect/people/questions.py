@@ -37,9 +37,9 @@ def question_about(
     own: Any = plain(list(islice(ask.options, MAX_OPTIONS)))
     options = [*own, *({"changes": trial["changes"]} for trial in refused[-3:])]
     doubts = _doubts_of(state)
-    given = state["given"]
+    beside = state["given"]
     # A message may come with the id of an earlier one, and a call with that of another message.
-    about = [state["run"], given.get("message_id"), given.get("index"), len(state["attempts"])]
+    about = [state["run"], beside.get("message_id"), beside.get("index"), len(state["attempts"])]
     sentences = load_table("sentences.toml")["doubts"]
     outcomes = dict.fromkeys(doubt["outcome"] for doubt in doubts)
     warnings = (sentences.get(outcome, "") for outcome in outcomes)
@@ -50,7 +50,7 @@ def question_about(
         "path": path,
         "call": state["current"],
         "original": state["original"],
-        "request": given.get("request"),
+        "request": beside.get("request"),
         "errors": [release(finding["text"], 500) for finding in state["findings"][:20]],
         "tried": [{name: trial[name] for name in ("strategy", "reason")} for trial in tried[-20:]],
         "refused": [trial["reason"] for trial in refused[-20:]],
