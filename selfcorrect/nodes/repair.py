@@ -184,18 +184,14 @@ async def _try(rung: Rung, round_: Round) -> str:
     try:
         answer: Any = rung.repair(round_.call, rung.diagnosis, _view_of(round_, spending))
         answer = await answer if isawaitable(answer) else answer
+        outcome = take(answer, rung, round_)
     except Exception as error:
         # A bug in a strategy costs this rung, never the run.
-        answer = ending_of(error) or _failure(error, rung)
+        outcome = take(ending_of(error) or _failure(error, rung), rung, round_)
     round_.count("per_strategy", key=rung.strategy)
     round_.counts = add_spending(round_.counts, spending)
     round_.count("seconds", max(0.0, clock.monotonic() - started - spending.seconds))
-    try:
-        return take(answer, rung, round_)
-    except Exception as error:
-        # The same holds for a repair that cannot be read.
-        why = f"its answer is unusable: {type(error).__name__}: {text_of(error)}"
-        return round_.note(rung, "gave_up", why)
+    return outcome
 
 
 def _view_of(round_: Round, spending: Spending) -> RepairContext:

@@ -1,7 +1,7 @@
 """A round of repair: what it has come to so far, and what each repair of a strategy adds to it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -13,7 +13,6 @@ from selfcorrect.model import (
     JSON,
     MAX_CHANGES,
     Ask,
-    Call,
     Change,
     Changed,
     Diagnosis,
@@ -78,7 +77,6 @@ class Rung:
         )
 
 
-@dataclass(slots=True)
 class Round:
     """What one round has come to so far.
 
@@ -96,24 +94,19 @@ class Round:
         end: The update that ends the run.
     """
 
-    state: CorrectionState
-    context: RunContext
-    call: Call = field(init=False)
-    key: str = field(init=False)
-    counts: JsonDict = field(init=False)
-    vouch: list[JsonDict] = field(init=False)
-    changes: list[Change] = field(default_factory=list)
-    tried: list[JsonDict] = field(default_factory=list)
-    question: JsonDict | None = None
-    wait: float | None = None
-    end: Update | None = None
-
-    def __post_init__(self) -> None:
-        self.call = call_of(self.state["current"])
-        self.key = self.context.key_of(self.call)
-        self.vouch = [*self.state["vouch"]]
-        self.counts = count(self.state["counts"], "rounds")
-        for kind in sorted({finding["kind"] for finding in self.state["findings"]}):
+    def __init__(self, state: CorrectionState, context: RunContext) -> None:
+        self.state = state
+        self.context = context
+        self.call = call_of(state["current"])
+        self.key = context.key_of(self.call)
+        self.vouch = [*state["vouch"]]
+        self.changes: list[Change] = []
+        self.tried: list[JsonDict] = []
+        self.question: JsonDict | None = None
+        self.wait: float | None = None
+        self.end: Update | None = None
+        self.counts = count(state["counts"], "rounds")
+        for kind in sorted({finding["kind"] for finding in state["findings"]}):
             self.count("per_kind", key=kind)
 
     def count(self, name: str, more: float = 1, key: str | None = None) -> None:
