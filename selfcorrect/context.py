@@ -94,12 +94,12 @@ class RunContext:
         on_model_error: Decides about each failure of a model, or None.
         raises: Whether a failed run raises instead of reporting.
         hooks: Listeners, or None.
-        tool_words: Whether the model reads what a tool said: `show` or `hide`.
+        tool_words: Whether the model reads the words of a tool: `show` or `hide`.
         clock: Tells time and waits.
         live: What no checkpoint can hold of runs that have not ended, by run.
         unwritten: Executions whose outcome could not be written into the ledger.
         is_async: Whether the run is hosted by async code.
-        ask: Asks a person; None where nobody can be asked.
+        ask: Asks a person; None where no person is available.
         answer: Returns what a replay of the call must give its host beside its value, or None.
         thread: The host's thread, or None.
         task: The host's name for the present step, which is the same each time that it is run
@@ -184,7 +184,7 @@ class RunContext:
         return name in self.tools or bool(tools_named(name, self.tools))
 
     def may_act(self, calls: "Iterable[TextCall]") -> bool:
-        """Say whether one of these calls means a tool that acts, or one that nobody knows."""
+        """Say whether one of these calls means a tool that acts, or an unknown tool."""
         meant = [tools_named(call.name, self.tools) for call in calls]
         return not all(meant) or any(tool.acts for tools in meant for tool in tools)
 
@@ -213,7 +213,7 @@ class RunContext:
         return call_key(replace(call, args=tool.fill(call.args)), tool.arguments, tool.bind)
 
     def intent_of(self, state: CorrectionState, call: Call) -> Record:
-        """Return what the ledger is told before a tool is called."""
+        """Return the record that the ledger gets before a tool is called."""
         from selfcorrect.effects.equal import doubt_key, identity_key, theme_key
 
         beside, key, tool = state["given"], self.key_of(call), self.tools[call.name]

@@ -36,11 +36,11 @@ def text_for_model(
         stop: Reason and detail, as the node gave them.
         state: The state of the run.
         tool: The tool, if there is one of the name.
-        words: `hide` leaves out what the tool said.
+        words: `hide` leaves out the tool's own words.
     """
     reason, findings = stop["reason"], state["findings"]
     of_tool = [finding for finding in findings if not is_own(finding)][:3]
-    # What a strategy or a person says stands as it was said.
+    # The words of a strategy or a person are not changed.
     tried, place = map(_capital, _tried(state)), tool.arguments if tool else Place({})
     problems = map(_capital, _problems(findings, place, state["current"].get("args")))
     sentences = [*problems, *_details(reason, stop, state), *tried]

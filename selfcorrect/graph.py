@@ -152,7 +152,7 @@ def _schemas(loop: Loop) -> tuple[Any, Any]:
 
 
 def _channels(schema: type) -> JsonDict:
-    """Return keys and types; those that last one step are said as LangGraph wants them."""
+    """Return keys and types; those that last one step get the channel that LangGraph clears."""
     return {
         key: Annotated[hint, EphemeralValue] if key in ONE_STEP_KEYS else hint
         for key, hint in get_type_hints(schema, include_extras=True).items()

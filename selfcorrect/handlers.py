@@ -29,7 +29,7 @@ class InvalidArgs:
 
 @frozen
 class DeserializationError:
-    """The arguments fit the schema, but not the tool's own types; or a fixer's answer is no JSON.
+    """The arguments fit the schema, but not the tool's own types; or a fixer's answer is not JSON.
 
     Attributes:
         raw: What could not be turned into the target.

@@ -23,7 +23,7 @@ class FailureReport:
         for_model: What the agent's model reads.
         advice: What a person can do, one sentence.
         tool: The tool that was meant.
-        call: The call as it stood at the end; `{"raw": text}` where a text is no call.
+        call: The call as it stood at the end; `{"raw": text}` where a text is not a call.
         original: The call as it came in.
         findings: What was still wrong.
         tried: Every answer of a strategy.

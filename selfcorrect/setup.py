@@ -174,7 +174,7 @@ def _nodes(options: JsonObject) -> dict[str, Node]:
 
 
 def _check_first(guard: Node) -> Node:
-    """Return a guard that nobody asks about a call that cannot be made."""
+    """Return a guard that is asked only about a call that can be made."""
 
     def guard_of_valid(state: CorrectionState, context: RunContext) -> Any:
         wrong = unfit(state, context)

@@ -19,7 +19,7 @@ def extend_trail(old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[A
     """Append events to the trail; an event with step 0 starts a new run and a new trail.
 
     Raises:
-        GraphSetupError: If something is no event.
+        GraphSetupError: If something is not an event.
     """
     if not isinstance(new or [], list) or not all(isinstance(event, dict) for event in new or ()):
         raise GraphSetupError(f"the trail takes a list of events, not {new!r:.80}")

@@ -145,7 +145,7 @@ def _end(table: Table, node: str, state: CorrectionState, update: JsonDict, step
     target = table.next_node(node, outcome)
     if outcome == STOPPED or target in (REPORT, table.report):
         if not (update.get("stop") or state.get("stop")):
-            # An outcome of a deployment's own leads here, and nobody has said why.
+            # A deployment's own outcome leads here and gives no reason.
             update["stop"] = {"reason": "rejected", "detail": f"{node}: {outcome}"}
         return update
     if "result" in state and node not in ROUTES:

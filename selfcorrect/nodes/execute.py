@@ -101,7 +101,7 @@ class Execution:
 
     @cached_property
     def intent(self) -> Record:
-        """What the ledger is told of it; costs as much as a repair."""
+        """The record for the ledger; making it costs as much as a repair."""
         return self.context.intent_of(self.state, self.call)
 
     async def run(self) -> Update:

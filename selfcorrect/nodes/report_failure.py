@@ -34,7 +34,7 @@ _UNTOUCHED = (
 async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     """End the run with a `FailureReport`, or raise where the caller wants exceptions."""
     report = _report(state, context)
-    # A doubt is told where nobody listens, too.
+    # A doubt is logged even without a configured log.
     if has_readers() or report.is_doubt:
         from selfcorrect.watching.log import log_failure
 
@@ -75,7 +75,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     ]
     call, name = state["current"], state["current"].get("name")
     if call and not name:
-        # A text that is no call stays the text.
+        # A text that is not a call stays a text.
         call = {"raw": call.get("args")}
     tool = context.tools.get(name or "")
     doubt = gravest(records_of(state))

@@ -34,7 +34,7 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
     if not ladders or any(rungs.needs is None for rungs in ladders):
         return _give_up(state, ladders)
     if why := check_bound(state["counts"], context.limits, "attempts"):
-        # Nothing is paid, and nobody is asked, for a call that may not run any more.
+        # A call that may not run any more is not worth a model call or a question.
         return stop_run("attempts_exhausted", why)
     return _select([rungs for rungs in ladders if rungs.needs == "model"] or people[:1])
 

@@ -10,7 +10,7 @@ from selfcorrect.state import CorrectionState
 def text_finding(
     text: str, finding: Finding, state: CorrectionState, context: RunContext
 ) -> Finding | None:
-    """Return what is wrong with a text that is no strict call; None if it holds no call at all.
+    """Return what is wrong with a text that is not a strict call; None if it holds no call.
 
     Args:
         text: The text.
@@ -36,7 +36,7 @@ def text_finding(
 def object_finding(
     text: str, finding: Finding, state: CorrectionState, context: RunContext
 ) -> Finding:
-    """Return what is wrong with an object that is no one call; see `text_finding`."""
+    """Return what is wrong with an object that is not exactly one call; see `text_finding`."""
     chosen = context.read(text, state["given"].get("finish_reason"))
     return (_several(chosen, state) if isinstance(chosen, Chosen) else None) or finding
 

@@ -65,7 +65,7 @@ def question_about(
 
 
 def _doubts_of(state: CorrectionState) -> list[JsonDict]:
-    """Return the records for which the answer vouches, as nobody has done so yet."""
+    """Return the records in doubt that nobody has vouched for: the answer vouches for them."""
     records = {record.key: record for record in records_of(state)}
     doubts = [
         doubt_of(replace(record, about=record.tool), record.status)
