@@ -135,7 +135,8 @@ def _check(node: str, returned: Any, loop: Loop) -> JsonDict:
     if not isinstance(returned, dict):
         raise GraphSetupError(f"node {node!r} must return a dict, not {returned!r:.80}")
     keys = {*STATE_KEYS, *loop.own_keys, "note"}
-    refuse_unknown("key", returned, keys, f"node {node!r}: ")
+    if not returned.keys() <= keys:
+        refuse_unknown("key", returned, keys, f"node {node!r}: ")
     return returned
 
 
