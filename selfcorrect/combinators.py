@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import replace
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from typing import Any
 from uuid import uuid4
 
@@ -50,10 +50,10 @@ def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
         GraphSetupError: If there is no graph, or an argument is not a graph.
     """
 
-    async def run(way: str, given: Any, config: RunnableConfig, **options: Any) -> Any:
+    async def run(way: str, value: Any, config: RunnableConfig, **options: Any) -> Any:
         end: End = None
         for graph in graphs:
-            end = await _end_of(graph, way, given, config, **options)
+            end = await _end_of(graph, way, value, config, **options)
             if not _may_go_on(graph, end, may_repeat=may_repeat):
                 break
         return _unwrap(end)
@@ -75,11 +75,11 @@ def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
         GraphSetupError: If there is no graph, an argument is not a graph, or a tool may act twice.
     """
 
-    async def run(way: str, given: Any, config: RunnableConfig, **options: Any) -> Any:
+    async def run(way: str, value: Any, config: RunnableConfig, **options: Any) -> Any:
         control = RunControl()
         stop = {"control": control} if way == "invoke" else {}
         ends = [
-            _end_of(graph, way, given, _separate(config, n), **(options | stop))
+            _end_of(graph, way, value, _separate(config, n), **(options | stop))
             for n, graph in enumerate(graphs)
         ]
         try:
@@ -90,8 +90,8 @@ def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
             try:
                 return await _judge(asyncio.as_completed(tasks))
             finally:
-                for each in tasks:
-                    each.cancel()
+                for task in tasks:
+                    task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
         finally:
             control.request_drain("another graph has won")
@@ -126,13 +126,13 @@ def loop_until(
     if max_iterations < 1:
         raise GraphSetupError(f"`max_iterations` must be at least 1, not {max_iterations}")
 
-    async def run(way: str, given: Any, config: RunnableConfig, **options: Any) -> Any:
+    async def run(way: str, value: Any, config: RunnableConfig, **options: Any) -> Any:
         out: Any = None
         attempts: list[JsonDict] = []
         for number in range(max_iterations):
             if number and feedback is not None:
-                given = await value_of(feedback(given, out))
-            out = _unwrap(await _end_of(graph, way, given, config, **options))
+                value = await value_of(feedback(value, out))
+            out = _unwrap(await _end_of(graph, way, value, config, **options))
             if failure := _failure_of(out):
                 if failure.get("reason") in _FINAL or not _may_go_on(graph, out):
                     return out
@@ -164,8 +164,8 @@ class _Combination(Runnable[Any, Any]):
         self._run = run
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:  # noqa: A002
-        def call(given: Any, config: Any, **options: Any) -> Any:
-            return run_sync(self._run("invoke", given, config, **options))
+        def call(value: Any, config: Any, **options: Any) -> Any:
+            return run_sync(self._run("invoke", value, config, **options))
 
         return self._call_with_config(call, input, _in_scope(config), **options)
 
@@ -181,9 +181,8 @@ class _Combination(Runnable[Any, Any]):
 
 def _in_scope(config: RunnableConfig | None) -> RunnableConfig:
     """Return the config with a scope: what one graph lost, no other graph of the run does again."""
-    given = config or {}
-    inner = given.get("configurable") or {}
-    return {**given, "configurable": {SCOPE: uuid4().hex, **inner}}
+    outer = config or {}
+    return {**outer, "configurable": {SCOPE: uuid4().hex, **outer.get("configurable", {})}}
 
 
 _FINAL = ("terminal_kind", "escalated")
@@ -193,12 +192,12 @@ def _list_executions(out: JsonObject) -> list[JsonDict]:
     """Return the executions of a run, replayed ones of tools that act among them."""
     return [
         {
-            "number": each.get("attempt", 0),
-            "effect": each.get("effect", UNDECLARED),
-            "outcome": each.get("did", Outcome.DONE.value),
+            "number": event.get("attempt", 0),
+            "effect": event.get("effect", UNDECLARED),
+            "outcome": event.get("did", Outcome.DONE.value),
         }
-        for each in out.get("trail", ())
-        if "did" in each or "replayed" in each
+        for event in out.get("trail", ())
+        if "did" in event or "replayed" in event
     ]
 
 
@@ -248,16 +247,19 @@ async def _end_of(graph: Graph, way: str, *args: Any, **options: Any) -> End:
 
 async def _judge(ends: Iterable[Any]) -> Any:
     """Return the first success; else ask what the graphs ask; else end as the last failure."""
-    failed: list[End] = []
-    for each in ends:
-        if _has(end := await value_of(each), "result"):
+    failures: list[End] = []
+    for waiting in ends:
+        if _has(end := await value_of(waiting), "result"):
             return end
-        failed.append(end)
-    if raised := [end for end in failed if isinstance(end, GraphInterrupt)]:
+        failures.append(end)
+    interrupts = [end.args[0] for end in failures if isinstance(end, GraphInterrupt)]
+    if interrupts:
         # All of them: LangGraph then wants each answer with the id of its question.
-        raise GraphInterrupt([each for end in raised for each in end.args[0]])
-    asked = (end for end in failed if _has(end, "__interrupt__"))
-    return next(asked, None) or _unwrap(failed[-1])
+        raise GraphInterrupt(list(chain(*interrupts)))
+    for end in failures:
+        if _has(end, "__interrupt__"):
+            return end
+    return _unwrap(failures[-1])
 
 
 def _unwrap(end: End) -> Any:
@@ -284,7 +286,7 @@ def _only_reads(graph: Graph) -> bool:
     """Say whether nothing in a graph acts, as far as that can be known."""
     if isinstance(graph, _Combination):
         return all(map(_only_reads, graph.graphs))
-    nodes = [each.bound for name, each in getattr(graph, "nodes", {}).items() if name != START]
+    nodes = [node.bound for name, node in getattr(graph, "nodes", {}).items() if name != START]
     return bool(nodes) and all(
         isinstance(node, GraphNode)
         and all(tool.effect == "read_only" for tool in node.loop.context.tools.values())

@@ -5,34 +5,30 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from selfcorrect.effects.again import Record, Request, Verdict, Vouch, doubt_of, may_run
-from selfcorrect.effects.outcome import Outcome
-from selfcorrect.errors import GraphSetupError
-from selfcorrect.handlers import DEFAULTS, RUNG, OnError
+from selfcorrect.effects.again import Record
+from selfcorrect.errors import GraphSetupError, near_name
+from selfcorrect.handlers import DEFAULTS, HANDLER, OnError
 from selfcorrect.limits import Limits
 from selfcorrect.model import (
     JSON,
-    UNDECLARED,
     Call,
     Change,
     Finding,
-    JsonDict,
     JsonObject,
     Safety,
     T,
-    acts,
-    call_of,
     frozen,
     name_place,
+    own_finding,
 )
 from selfcorrect.models.port import Spending
 from selfcorrect.policies.run import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, tools_named
-from selfcorrect.state import CorrectionState
+from selfcorrect.state import CorrectionState, Update, state_findings
 from selfcorrect.strategy_map.registry import BoundStrategy
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import clean, quote, release, text_of
@@ -98,12 +94,12 @@ class RunContext:
         on_model_error: Decides about each failure of a model, or None.
         raises: Whether a failed run raises instead of reporting.
         hooks: Listeners, or None.
-        tool_words: Whether the model reads what a tool said: `show` or `hide`.
+        tool_words: Whether the model reads the words of a tool: `show` or `hide`.
         clock: Tells time and waits.
         live: What no checkpoint can hold of runs that have not ended, by run.
         unwritten: Executions whose outcome could not be written into the ledger.
         is_async: Whether the run is hosted by async code.
-        ask: Asks a person; None where nobody can be asked.
+        ask: Asks a person; None where no person is available.
         answer: Returns what a replay of the call must give its host beside its value, or None.
         thread: The host's thread, or None.
         task: The host's name for the present step, which is the same each time that it is run
@@ -113,6 +109,7 @@ class RunContext:
         texts: What was read in the last texts, by text and by why the model stopped.
     """
 
+    _: KW_ONLY
     tools: Mapping[str, ToolSpec]
     map: StrategyMap
     limits: Limits
@@ -148,9 +145,9 @@ class RunContext:
         if key not in self.texts:
             if len(self.texts) >= MAX_TEXTS:
                 self.texts.clear()
-            keys = replace(
-                call_keys(each.rule.options for each in self.map.rules), is_free=self.only_reads
-            )
+            keys = call_keys(placed.rule.options for placed in self.map.rules)
+            free = {name for name, tool in self.tools.items() if not tool.acts}
+            keys = replace(keys, is_free=free.__contains__)
             self.texts[key] = read_text(text, self.offers, finish_reason, keys)
         return self.texts[key]
 
@@ -186,14 +183,26 @@ class RunContext:
         """Say whether a name is a tool's, whatever its case and separators."""
         return name in self.tools or bool(tools_named(name, self.tools))
 
-    def only_reads(self, name: str) -> bool:
-        """Say whether this is exactly the name of a tool that is declared to read."""
-        return name in self.tools and not self.tools[name].acts
-
     def may_act(self, calls: "Iterable[TextCall]") -> bool:
-        """Say whether one of these calls means a tool that acts, or one that nobody knows."""
-        found = [tools_named(call.name, self.tools) for call in calls]
-        return not all(found) or any(tool.acts for tools in found for tool in tools)
+        """Say whether one of these calls means a tool that acts, or an unknown tool."""
+        meant = [tools_named(call.name, self.tools) for call in calls]
+        return not all(meant) or any(tool.acts for tools in meant for tool in tools)
+
+    def check_call(self, call: Call) -> Update | None:
+        """Return what is wrong with a call that does not fit its tool, or None.
+
+        Pays nothing and asks nobody.
+        """
+        tool = self.tools.get(call.name)
+        if tool is None:
+            return state_findings("plan", [self.unknown_tool(call.name)])
+        findings = tool.findings(call.args)
+        return state_findings("schema", findings) if findings else None
+
+    def unknown_tool(self, name: str) -> Finding:
+        """Return the finding about a name that no tool has."""
+        text = release(f"there is no tool {name[:80]!r}{near_name(name, self.tools)}")
+        return own_finding("UnknownTool", "unknown_tool", text, "/name")
 
     def key_of(self, call: Call) -> str:
         """Return the text that is equal for equal calls."""
@@ -204,19 +213,19 @@ class RunContext:
         return call_key(replace(call, args=tool.fill(call.args)), tool.arguments, tool.bind)
 
     def intent_of(self, state: CorrectionState, call: Call) -> Record:
-        """Return what the ledger is told before a tool is called."""
+        """Return the record that the ledger gets before a tool is called."""
         from selfcorrect.effects.equal import doubt_key, identity_key, theme_key
 
-        given, key, tool = state["given"], self.key_of(call), self.tools[call.name]
+        beside, key, tool = state["given"], self.key_of(call), self.tools[call.name]
         call = replace(call, args=tool.strip(call.args))
         # Ids are of any type, and 0 is one.
-        home = [each for each in (self.thread, given.get("task_id")) if each not in (None, "")]
+        home = [name for name in (self.thread, beside.get("task_id")) if name not in (None, "")]
         # Without thread and task nothing outlives the run.
         scope = [*home, self.scope or state["run"]][0]
         # Whoever edits the call in a checkpoint makes no other one of it.
         original = state["original"]
         own_id = (original.get("id") if isinstance(original, Mapping) else None) or call.id
-        stands = [home or scope, given.get("message_id"), given.get("index"), own_id]
+        stands = [home or scope, beside.get("message_id"), beside.get("index"), own_id]
         return Record(
             identity_key(stands, key),
             doubt_key(scope, key),
@@ -225,41 +234,8 @@ class RunContext:
             theme=theme_key(scope, call, tool.arguments),
             thread=clean(text_of([*home, ""][0])),
             call_id=clean(call.id or ""),
-            request=_request_text(text_of(given.get("request") or "")),
+            request=_request_text(text_of(beside.get("request") or "")),
         )
-
-    def own_records(self, state: CorrectionState) -> list[Record]:
-        """Return the executions of a run as records; what only reads leaves nothing in doubt."""
-        return [
-            Record(
-                each.get("key", ""),
-                each.get("doubt", ""),
-                each["call"]["name"],
-                each["outcome"] if acts(each["effect"]) else Outcome.NOT_DONE,
-                attempt=each.get("attempt", ""),
-            )
-            for each in state["attempts"]
-        ]
-
-    def doubts_of(self, state: CorrectionState) -> list[JsonDict]:
-        """Return what a question asked now has to tell of: records for which nobody vouches yet."""
-        own = {each.key: each for each in self.own_records(state) if each.status in _IN_DOUBT}
-        doubts = [doubt_of(replace(each, about=each.tool), each.status) for each in own.values()]
-        doubts += (each for finding in state["findings"] for each in finding.get("doubts", ()))
-        vouched = [each["key"] for each in state["vouch"]]
-        return [each for each in doubts if each["key"] not in vouched]
-
-    def may_repeat(
-        self, state: CorrectionState, vouches: Iterable[JsonObject], *, is_meant: bool = True
-    ) -> Verdict:
-        """Say whether the tool may be called again, as far as the run's own executions say."""
-        current, own = call_of(state["current"]), self.own_records(state)
-        tool = self.tools.get(current.name)
-        # A key costs as much as a repair, and before an execution there is nothing to compare.
-        asks_key = bool(own) and tool is not None and not is_meant
-        doubt = self.intent_of(state, current).doubt if asks_key else ""
-        request = Request("", doubt, [Vouch(**each) for each in vouches], is_meant=is_meant)
-        return may_run((), tool.effect if tool else UNDECLARED, own, request)
 
     def live_part(self, run: str) -> Live:
         """Return what no checkpoint can hold of a run; made anew where it was lost."""
@@ -276,43 +252,55 @@ class RunContext:
         """Say why one of these findings ends the run at once, or return None."""
         policy, of_map = self.live_part(state["run"]).policy, self.map.policy.terminal or ()
         tool = state["current"].get("name", "")
-        for each in findings:
-            if each["kind"] in of_map or policy.classifies_terminal(each["kind"], tool):
-                return f"An error of kind {each['kind']} ends the run."
+        for kind in (finding["kind"] for finding in findings):
+            if kind in of_map or policy.classifies_terminal(kind, tool):
+                return f"An error of kind {kind} ends the run."
         return None
 
     def refusal_of(
-        self, changes: Iterable[Change], new: Call, state: CorrectionState
+        self, changes: Iterable[Change], call: Call, state: CorrectionState
     ) -> str | None:
-        """Say why one of these changes may not run unasked, or return None."""
-        tool = self.tools.get(new.name)
-        untrusted = [str(each["text"]) for each in (*state["findings"], *state["attempts"])]
-        given = state["given"]
-        said = map(_words_of_user, given.get("messages") or ())
-        schema = tool.parameters if tool else {}
-        trusted = [state["original"], schema, given.get("request"), *said]
-        for each in changes:
-            by_rule = self.map.rule(each.rule).allow
-            safety = self.safety
-            if each.strategy == RUNG and self.map.policy.allow is None:
+        """Say why one of these changes may not run unasked, or return None.
+
+        Args:
+            changes: The changes.
+            call: The call with the changes made.
+            state: The state of the run.
+        """
+        tool = self.tools.get(call.name)
+        for change in changes:
+            safety, by_rule = self.safety, self.map.rule(change.rule).allow
+            if change.strategy == HANDLER and self.map.policy.allow is None:
                 # Who gives a tool a fixer consents to what it answers.
                 safety = replace(safety, allow=safety.allow | {Safety.MODEL})
-            why = safety.refusal(each, tool, by_rule)
+            why = safety.refusal(change, tool, by_rule)
+            if why is None and change.safety is Safety.MODEL:
+                why = self._model_refusal(change, tool, state)
             if why is not None:
                 return why
-            if each.safety is Safety.MODEL:
-                from selfcorrect.policies.taint import is_tainted, replaces
+        return None
 
-                if is_tainted(each, untrusted, trusted):
-                    return "the model took the value from an error's text"
-                is_bound = tool is not None and tool.acts and Safety.MODEL not in by_rule
-                if tool is not None and is_bound and replaces(each, tool.arguments):
-                    return f"the model wrote another value at `{name_place(each.path)}`"
+    def _model_refusal(
+        self, change: Change, tool: ToolSpec | None, state: CorrectionState
+    ) -> str | None:
+        """Say why a model may not make a change, or return None."""
+        from selfcorrect.policies.taint import is_tainted, replaces
+
+        beside = state["given"]
+        untrusted = [str(error["text"]) for error in (*state["findings"], *state["attempts"])]
+        words = map(_words_of_user, beside.get("messages") or ())
+        schema = tool.parameters if tool else {}
+        trusted = [state["original"], schema, beside.get("request"), *words]
+        if is_tainted(change, untrusted, trusted):
+            return "the model took the value from an error's text"
+        is_bound = Safety.MODEL not in self.map.rule(change.rule).allow
+        if tool is not None and tool.acts and is_bound and replaces(change, tool.arguments):
+            return f"the model wrote another value at `{name_place(change.path)}`"
         return None
 
     def strategy_for(self, state: CorrectionState, rule: str | None, name: str) -> BoundStrategy:
         """Return a strategy of the map, or the rung of the tool's handler."""
-        handler = self.handler_of(state) if name == RUNG else None
+        handler = self.handler_of(state) if name == HANDLER else None
         return BoundStrategy(handler) if handler else self.map.strategy(rule, name)
 
     def handler_of(self, state: CorrectionState) -> "AskHandler | None":
@@ -326,7 +314,7 @@ class RunContext:
         of_graph = self.on_error
         if isinstance(of_graph, Mapping):
             of_graph = of_graph.get(tool.name)
-        handler = tool.on_error or of_graph or DEFAULTS.get(RUNG)
+        handler = tool.on_error or of_graph or DEFAULTS.get(HANDLER)
         # Handlers are whole: where the first one does not know the kind, no other is asked.
         if handler is None or getattr(handler, kind) is None:
             return None
@@ -345,7 +333,6 @@ def _words_of_user(message: Any) -> JSON:
 
 
 _SOURCE = "lc_source"
-_IN_DOUBT = (Outcome.REFUSED, Outcome.LOST)
 
 
 @lru_cache(maxsize=64)

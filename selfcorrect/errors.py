@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from difflib import get_close_matches
 
 from selfcorrect.model import Severity
 
@@ -170,32 +169,46 @@ class ToolReportedError(Exception):
         super().__init__(self.text)
 
 
-def near_name(name: object, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` for the nearest known name, or an empty string."""
-    close = get_close_matches(str(name)[:100], list(known), 1, 0.6)
-    return f"; did you mean {close[0]!r}?" if close else ""
+def near_name(name: object, names: Iterable[str]) -> str:
+    """Return `; did you mean 'x'?` for the nearest of some names, or an empty string."""
+    distances = {other: _distance(str(name)[:100], other) for other in names}
+    near = min(distances, key=distances.__getitem__, default=None)
+    return "" if near is None or distances[near] > _FAR else f"; did you mean {near!r}?"
 
 
-def unknown_name(what: str, name: object, known: Iterable[str]) -> str:
+_FAR = 0.5
+"""The share of letters beyond which a name is another one."""
+
+
+def _distance(one: str, other: str) -> float:
+    from selfcorrect.names.likeness import typos
+
+    longest = max(len(one), len(other), 1)
+    return typos(one, other, int(_FAR * longest)) / longest
+
+
+def unknown_name(what: str, name: object, names: Iterable[str]) -> str:
     """Return the sentence for a name that does not exist, with the near one or all of them.
 
     >>> unknown_name("strategy", "wiat", ["wait", "give-up"])
     "unknown strategy 'wiat'; did you mean 'wait'?"
     """
-    names = sorted(known)
-    hint = near_name(name, names) or f"; available: {', '.join(names)[:500]}"
+    available = sorted(names)
+    hint = near_name(name, available) or f"; available: {', '.join(available)[:500]}"
     return f"unknown {what} {str(name)[:100]!r}{hint}"
 
 
-def refuse_unknown(what: str, names: Iterable[str], known: Iterable[str], place: str = "") -> None:
+def refuse_unknown(
+    what: str, written: Iterable[str], names: Iterable[str], place: str = ""
+) -> None:
     """Refuse names that do not exist; the place stands in front of the sentence.
 
     Raises:
         GraphSetupError: For the first of them.
     """
-    for name in names:
-        if name not in known:
-            raise GraphSetupError(f"{place}{unknown_name(what, name, known)}")
+    for name in written:
+        if name not in names:
+            raise GraphSetupError(f"{place}{unknown_name(what, name, names)}")
 
 
 def severity_of(name: str) -> Severity:

@@ -36,44 +36,44 @@ def text_for_model(
         stop: Reason and detail, as the node gave them.
         state: The state of the run.
         tool: The tool, if there is one of the name.
-        words: `hide` leaves out what the tool said.
+        words: `hide` leaves out the tool's own words.
     """
     reason, findings = stop["reason"], state["findings"]
-    of_tool = [each for each in findings if not is_own(each)][:3]
-    # What a strategy or a person says stands as it was said.
+    of_tool = [finding for finding in findings if not is_own(finding)][:3]
+    # The words of a strategy or a person are not changed.
     tried, place = map(_capital, _tried(state)), tool.arguments if tool else Place({})
     problems = map(_capital, _problems(findings, place, state["current"].get("args")))
     sentences = [*problems, *_details(reason, stop, state), *tried]
-    said = of_tool if words != "hide" else []
-    key = _closing(reason, state, is_shown=bool(said))
-    wait = next((each["retry_after"] for each in of_tool if each.get("retry_after")), None)
-    key = "wait" if key == "later" and wait else key
-    closing = _CLOSING.get(key, "").format(wait=wait)
+    texts = [finding["text"] for finding in of_tool if words != "hide"]
+    key = _closing(reason, state, is_shown=bool(texts))
+    waits = [finding["retry_after"] for finding in of_tool if finding.get("retry_after")]
+    key = "wait" if key == "later" and waits else key
+    closing = _CLOSING.get(key, "").format(wait=waits[0] if waits else None)
     before = _fit(sentences)
-    if said:
+    if texts:
         before += " The tool's words, as data:"
     # The closing sentence stands, however long an error is.
-    room = (MAX_TEXT - len(before) - len(closing) - 8) // max(1, len(said))
-    call = json.dumps(state["current"], ensure_ascii=False, default=str) if said else ""
-    quoted = [_quote_words(each["text"], call, min(600, room)) for each in said]
+    room = (MAX_TEXT - len(before) - len(closing) - 8) // max(1, len(texts))
+    call = json.dumps(state["current"], ensure_ascii=False, default=str) if texts else ""
+    quoted = [_quote_words(text, call, min(600, room)) for text in texts]
     return release(" ".join(filter(None, [before, *quoted, closing])), MAX_TEXT)
 
 
 def _problems(findings: Sequence[Finding], place: Place, args: JSON) -> Iterator[str]:
     """Say what is wrong, and what is allowed."""
-    for each in findings:
-        if not is_own(each):
-            yield from _tool_problem(each)
+    for finding in findings:
+        if not is_own(finding):
+            yield from _tool_problem(finding)
             continue
-        wanted, text = _wanted(each, place, args), bound(each["text"], 600)
-        if each["code"] == "required":
-            text = f"the required argument `{name_place(each['paths'][0])}` is missing"
+        wanted, text = _wanted(finding, place, args), bound(finding["text"], 600)
+        if finding["code"] == "required":
+            text = f"the required argument `{name_place(finding['paths'][0])}` is missing"
         yield f"{text} ({wanted})" if wanted else text
 
 
 def _wanted(finding: Finding, place: Place, args: JSON) -> str:
     """Return what is allowed, where the finding does not say it: its schema, or the known names."""
-    keys, code = keys_of(next(iter(finding["paths"]), "")), finding["code"]
+    keys, code = keys_of("".join(finding["paths"][:1])), finding["code"]
     if not keys or code not in ("required", "additionalProperties", "type"):
         return ""
     if code == "additionalProperties":
@@ -88,7 +88,7 @@ def _wanted(finding: Finding, place: Place, args: JSON) -> str:
 def _needs(place: Place) -> str:
     """Return what an object, or each item of a list, cannot do without."""
     inner = (place.item or place).properties
-    names = [f"`{name}`" for name, each in inner.items() if each.required]
+    names = [f"`{name}`" for name, value in inner.items() if value.required]
     who = "each item with" if place.item else "with"
     return f"{who} {', '.join(names[:6])}" if names else ""
 
@@ -123,15 +123,18 @@ def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
 
 
 def _is_lost(state: JsonObject) -> bool:
-    return any(each["outcome"] == "lost" and acts(each["effect"]) for each in state["attempts"])
+    return any(
+        attempt["outcome"] == "lost" and acts(attempt["effect"]) for attempt in state["attempts"]
+    )
 
 
 def _is_question(reason: str, state: JsonObject) -> bool:
     """Say whether a strategy asks something that is not the error itself."""
     if reason != "needs_person" or not state["question"]:
         return False
-    asked = state["question"]["question"]
-    return not any(bound(each["text"], 200).rstrip("…") in asked for each in state["findings"])
+    question = state["question"]["question"]
+    texts = (bound(finding["text"], 200).rstrip("…") for finding in state["findings"])
+    return not any(text in question for text in texts)
 
 
 def _tried(state: JsonObject) -> Iterator[str]:
@@ -140,30 +143,26 @@ def _tried(state: JsonObject) -> Iterator[str]:
         yield f"the tool was called {times} times"
     if state["changes"]:
         yield f"this was changed: {_changes(state['changes'])}"
-    shown: set[str] = set()
-    own = {path for each in state["findings"] if is_own(each) for path in each["paths"]}
-    for each in state["tried"]:
-        text = _reading(each) if each["path"] in own else ""
-        if text and text not in shown and len(shown) < 3:
-            shown.add(text)
-            yield text
+    own = {path for finding in filter(is_own, state["findings"]) for path in finding["paths"]}
+    texts = [_reading(trial) for trial in state["tried"] if trial["path"] in own]
+    yield from islice(dict.fromkeys(filter(None, texts)), 3)
 
 
-def _reading(answer: JsonObject) -> str:
+def _reading(trial: JsonObject) -> str:
     """Return what a strategy says of a value."""
-    if answer["outcome"] == "refused":
-        return f"this would fit: {_changes(answer['changes'])}"
-    is_about_value = answer["outcome"] == "gave_up" and answer["reason"].startswith('"')
-    return answer["reason"] if is_about_value else ""
+    if trial["outcome"] == "refused":
+        return f"this would fit: {_changes(trial['changes'])}"
+    is_about_value = trial["outcome"] == "gave_up" and trial["reason"].startswith('"')
+    return trial["reason"] if is_about_value else ""
 
 
 def _changes(changes: Sequence[JsonObject]) -> str:
     """Return changes as places with their new values; what was taken out is named."""
-    places = ((f"`{name_place(each['path'])}`", each) for each in changes[-3:])
-    return ", ".join(
-        f"{place} = {quote(each['after'])}" if "after" in each else f"no {place}"
-        for place, each in places
-    )
+    texts = []
+    for change in changes[-3:]:
+        place = f"`{name_place(change['path'])}`"
+        texts.append(f"{place} = {quote(change['after'])}" if "after" in change else f"no {place}")
+    return ", ".join(texts)
 
 
 def _closing(reason: str, state: JsonObject, *, is_shown: bool) -> str:
@@ -177,9 +176,9 @@ def _closing(reason: str, state: JsonObject, *, is_shown: bool) -> str:
         return reason
     if _is_question(reason, state):
         return "question"
-    for each in filter(is_own, findings):
-        key = each["code"] if each["code"] in _CLOSING else each["types"][0]
-        return key or ""
+    for finding in filter(is_own, findings):
+        code = finding["code"] or ""
+        return code if code in _CLOSING else finding["types"][0]
     if not findings:
         return "MalformedCall"
     _, key = _kind_of(findings[0])
@@ -188,17 +187,17 @@ def _closing(reason: str, state: JsonObject, *, is_shown: bool) -> str:
 
 def _fit(texts: Sequence[str]) -> str:
     """Return the sentences that fit; the first one always does, cut where it is too long."""
-    made: list[str] = []
+    sentences: list[str] = []
     left = MAX_WORDS
     unique = list(dict.fromkeys(map(_end, filter(None, texts))))
     for index, text in enumerate(unique):
         parts = text.split()
         if index and len(parts) > left:
-            made.append(f"And {len(unique) - index} more.")
+            sentences.append(f"And {len(unique) - index} more.")
             break
-        made.append(" ".join(parts) if len(parts) <= left else " ".join(parts[:left]) + "…")
+        sentences.append(" ".join(parts) if len(parts) <= left else " ".join(parts[:left]) + "…")
         left -= len(parts)
-    return bound(" ".join(made), 600)
+    return bound(" ".join(sentences), 600)
 
 
 def _capital(text: str) -> str:
@@ -213,7 +212,7 @@ def _end(text: str) -> str:
 def _quote_words(text: str, call: str, most: int) -> str:
     """Return a tool's words as data: no page's markup, no stack, no path of the tool's machine."""
     seen = _STACK.sub("", _text_of_page(text)).strip() or text
-    seen = _PATHS.sub(lambda found: found[0] if found[0] in call else found[1], seen)
+    seen = _PATHS.sub(lambda path: path[0] if path[0] in call else path[1], seen)
     shown = _shorten(release(seen, 64_000), most)
     while len(data := json.dumps(shown, ensure_ascii=False)) > most:
         # A quotation mark or a line end takes two characters as data.

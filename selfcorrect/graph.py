@@ -138,7 +138,7 @@ def _host(context: RunContext, config: RunnableConfig | None, *, is_async: bool)
 def _labels(routes: Mapping[str, str]) -> dict[str, str]:
     """Return the outcomes that lead to each node, for the picture."""
     return {
-        target: ", ".join(outcome for outcome, each in routes.items() if each == target)
+        target: ", ".join(outcome for outcome in routes if routes[outcome] == target)
         for target in routes.values()
     }
 
@@ -147,12 +147,12 @@ def _schemas(loop: Loop) -> tuple[Any, Any]:
     """Return the state's and the output's type with LangGraph's own channels."""
     state = {**_channels(loop.state), "remaining_steps": RemainingSteps}
     output = {**_channels(CorrectionOutput), **loop.own_keys}
-    made: Any = TypedDict
-    return made("State", state, total=False), made("Output", output, total=False)
+    make: Any = TypedDict
+    return make("State", state, total=False), make("Output", output, total=False)
 
 
 def _channels(schema: type) -> JsonDict:
-    """Return keys and types; those that last one step are said as LangGraph wants them."""
+    """Return keys and types; those that last one step get the channel that LangGraph clears."""
     return {
         key: Annotated[hint, EphemeralValue] if key in ONE_STEP_KEYS else hint
         for key, hint in get_type_hints(schema, include_extras=True).items()

@@ -8,8 +8,8 @@ from typing import Any
 from selfcorrect.errors import EscalationError as EscalationError  # noqa: PLC0414
 from selfcorrect.model import JSON, F, JsonObject, Repair, frozen
 
-RUNG = "on-error"
-"""The name of a handler on a ladder."""
+HANDLER = "on-error"
+"""The strategy by which a ladder and the trail name the handler of a tool."""
 
 
 @frozen
@@ -29,7 +29,7 @@ class InvalidArgs:
 
 @frozen
 class DeserializationError:
-    """The arguments fit the schema, but not the tool's own types; or a fixer's answer is no JSON.
+    """The arguments fit the schema, but not the tool's own types; or a fixer's answer is not JSON.
 
     Attributes:
         raw: What could not be turned into the target.
@@ -78,9 +78,9 @@ on_error = OnError
 
 def default_on_error(handler: OnError | None) -> OnError | None:
     """Set the handler of tools and graphs that have none; return the one before it."""
-    before = DEFAULTS.pop(RUNG, None)
+    before = DEFAULTS.pop(HANDLER, None)
     if handler is not None:
-        DEFAULTS[RUNG] = handler
+        DEFAULTS[HANDLER] = handler
     return before
 
 

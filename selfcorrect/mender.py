@@ -1,7 +1,7 @@
 """`Mender` and `repair_call`: repair calls without executing them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import KW_ONLY, field, replace
 from typing import Any, Unpack
 
 from selfcorrect.errors import refuse_unknown
@@ -18,30 +18,19 @@ _OUTCOMES = ("valid", "repaired", "ask", "failed")
 
 
 @frozen
-class MendedCall:
-    """What became of one call.
+class _Report:
+    """Reads the report of a call that may not run.
 
     Attributes:
-        name: The tool's name; as it was written, where no tool is meant.
-        args: The arguments that may run, or None.
-        id: The id of the call, where one was written.
-        outcome: `valid` (nothing to do), `repaired`, `ask` (a person has to decide) or `failed`.
-        changes: What was changed, in order, with strategy, rule and safety class.
-        failure: The whole report, where the call may not run.
-        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
+        failure: The whole report; None for a call that may run.
     """
 
-    name: str
-    args: JsonObject | None
-    id: str | None
-    outcome: str
-    changes: tuple[Change, ...] = ()
+    _: KW_ONLY
     failure: JsonObject | None = None
-    cost: JsonObject = field(default_factory=dict)
 
     @property
     def reason(self) -> str | None:
-        """Why not, where the call may not run; a reason of `FailureReport`."""
+        """Why the call may not run; a reason of `FailureReport`."""
         return self.failure["reason"] if self.failure else None
 
     @property
@@ -54,6 +43,28 @@ class MendedCall:
         """What the model reads of a call that may not run; empty for one that may."""
         return self.failure["for_model"] if self.failure else ""
 
+
+@frozen
+class MendedCall(_Report):
+    """What became of one call.
+
+    Attributes:
+        name: The tool's name; as it was written, where no tool is meant.
+        args: The arguments that may run, or None.
+        id: The id of the call, where one was written.
+        outcome: `valid` (nothing to do), `repaired`, `ask` (a person has to decide) or `failed`.
+        changes: What was changed, in order, with strategy, rule and safety class.
+        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
+    """
+
+    name: str
+    args: JsonObject | None
+    id: str | None
+    outcome: str
+    _: KW_ONLY
+    changes: tuple[Change, ...] = ()
+    cost: JsonObject = field(default_factory=dict)
+
     @property
     def partial(self) -> JSON:
         """How far the repair of the arguments came, where they may not run."""
@@ -62,7 +73,7 @@ class MendedCall:
 
 
 @frozen
-class Mending:
+class Mending(_Report):
     """What became of one or more calls that were repaired without executing them.
 
     Attributes:
@@ -71,20 +82,15 @@ class Mending:
         ready: The calls that may run now. Of several in one text, all may run or none.
         changes: What was changed, in order, with strategy, rule and safety class.
         value: The call as JSON; a list where several came.
-        reason: Why not, where the outcome is `ask` or `failed`; a reason of `FailureReport`.
-        detail: The same in a sentence.
-        failure: The report of the worst call, where it may not run.
         cost: What calls of models have cost, for all calls: `model_calls`, `tokens`, `seconds`.
     """
 
     outcome: str
     calls: tuple[MendedCall, ...] = ()
+    _: KW_ONLY
     ready: tuple[Call, ...] = ()
     changes: tuple[Change, ...] = ()
     value: JSON = None
-    reason: str | None = None
-    detail: str | None = None
-    failure: JsonObject | None = None
     cost: JsonObject = field(default_factory=dict)
 
 
@@ -109,7 +115,7 @@ class Mender:
 
     @show_options(Options)
     def __init__(self, tools: Iterable[Any], **options: Unpack[Options]) -> None:
-        specs = [replace(each, call=None) for each in collect_tools(tools, {}).values()]
+        specs = [replace(tool, call=None) for tool in collect_tools(tools, {}).values()]
         self._loop = build_loop(specs, options)
 
     def call(self, given: JSON, **beside: JSON) -> Mending:
@@ -121,12 +127,12 @@ class Mender:
             **beside: What is known beside it: `request`, `messages`, `finish_reason`.
         """
         inputs = self._inputs(given, beside)
-        return _join([walk(self._loop, each) for each in inputs], inputs)
+        return _join([walk(self._loop, one) for one in inputs], inputs)
 
     async def acall(self, given: JSON, **beside: JSON) -> Mending:
         """Like `call`, for models and strategies that are async."""
         inputs = self._inputs(given, beside)
-        return _join([await awalk(self._loop, each) for each in inputs], inputs)
+        return _join([await awalk(self._loop, one) for one in inputs], inputs)
 
     def message(self, message: Any, **beside: JSON) -> Mending:
         """Repair the calls of an assistant's message, whatever its form; each by itself.
@@ -167,30 +173,32 @@ class Mender:
         if form is not None:
             refuse_unknown("form", [form], FORMS)
             own = FORMS[form]
-        elif not all(isinstance(each, dict) for each in messages):
+        elif not all(isinstance(message, dict) for message in messages):
             from selfcorrect.langchain.calls import LANGCHAIN
 
             own = LANGCHAIN
-        found = make_valid(messages, own)
-        outcome = "repaired" if found.changes else "valid"
-        calls = tuple(MendedCall(each.name, each.args, each.id, "valid") for each in found.calls)
-        return Mending(outcome, calls, changes=found.changes, value=found.messages)
+        thread = make_valid(messages, own)
+        outcome = "repaired" if thread.changes else "valid"
+        calls = tuple(MendedCall(call.name, call.args, call.id, "valid") for call in thread.calls)
+        return Mending(outcome, calls, changes=thread.changes, value=thread.messages)
 
-    def _inputs(self, given: Any, beside: JsonObject) -> list[JsonObject]:
+    def _inputs(self, written: Any, beside: JsonObject) -> list[JsonObject]:
         """Return what a run takes for each call."""
-        if hasattr(given, "invalid_tool_calls"):
+        if hasattr(written, "invalid_tool_calls"):
             from selfcorrect.threads.history import stop_reason_of
 
-            beside = {"finish_reason": stop_reason_of(given.response_metadata), **beside}
-            given = [*given.tool_calls, *given.invalid_tool_calls] or given.text
-        if isinstance(given, list):
-            return [{"raw" if isinstance(each, str) else "call": each, **beside} for each in given]
-        if not isinstance(given, str):
-            return [{"call": given, **beside}]
-        one = {"raw": given, **beside}
-        if isinstance(strict_json(given), dict):
+            beside = {"finish_reason": stop_reason_of(written.response_metadata), **beside}
+            written = [*written.tool_calls, *written.invalid_tool_calls] or written.text
+        if isinstance(written, list):
+            return [
+                {"raw" if isinstance(item, str) else "call": item, **beside} for item in written
+            ]
+        if not isinstance(written, str):
+            return [{"call": written, **beside}]
+        one = {"raw": written, **beside}
+        if isinstance(strict_json(written), dict):
             return [one]
-        chosen = self._loop.context.read(given, beside.get("finish_reason"))
+        chosen = self._loop.context.read(written, beside.get("finish_reason"))
         count = len(chosen.calls) if isinstance(chosen, Chosen) else 1
         return [{**one, "index": index} for index in range(count)] if count > 1 else [one]
 
@@ -201,54 +209,48 @@ def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -
     return Mender(tools, **options).call(given)
 
 
-def _result(out: JsonObject, given: JsonObject) -> tuple[MendedCall, JSON]:
+def _result(out: JsonObject, start: JsonObject) -> tuple[MendedCall, JSON]:
     """Return what a run of a loop that only checks came to, and the call as JSON."""
     cost = _sum(event.get("cost", {}) for event in out["trail"])
     failure = out.get("failure")
-    made = [failure] if failure else out["trail"]
-    changes = tuple(change_of(each) for event in made for each in event.get("changes", ()))
+    events = [failure] if failure else out["trail"]
+    changes = tuple(change_of(item) for event in events for item in event.get("changes", ()))
     if failure:
         outcome = "ask" if failure["reason"] == "needs_person" else "failed"
-        call = failure.get("call") or {}
-        name, call_id = call.get("name", ""), call.get("id")
-        found = MendedCall(name, None, call_id, outcome, changes, failure, cost)
-        return found, failure.get("original")
-    result, came = out["result"], given.get("call")
-    args = result["args"]
-    if not changes and isinstance(came, dict) and came.get("args") == args:
-        # What is valid comes back as the same object.
-        args = came["args"]
-    outcome = "repaired" if changes else "valid"
-    mended = MendedCall(result["name"], args, result.get("id"), outcome, changes, cost=cost)
-    return mended, result
+        call, args, value = failure.get("call") or {}, None, failure.get("original")
+    else:
+        outcome = "repaired" if changes else "valid"
+        call = value = out["result"]
+        args, original = call["args"], start.get("call")
+        if not changes and isinstance(original, dict) and original.get("args") == args:
+            # What is valid comes back as the same object.
+            args = original["args"]
+    name, call_id = call.get("name", ""), call.get("id")
+    mended = MendedCall(name, args, call_id, outcome, changes=changes, failure=failure, cost=cost)
+    return mended, value
 
 
 def _sum(costs: Iterable[JsonObject]) -> JsonObject:
-    found = [*costs]
-    return {name: sum(each.get(name, 0) for each in found) for name in cost_of({})}
+    costs = [*costs]
+    return {name: sum(cost.get(name, 0) for cost in costs) for name in cost_of({})}
 
 
 def _join(outs: list[JsonDict], inputs: list[JsonObject]) -> Mending:
     """Return what became of all calls: the worst outcome, and its reason."""
     if not outs:
         return Mending("valid", value=[])
-    found = list(map(_result, outs, inputs))
-    calls = tuple(call for call, _ in found)
-    values = [value for _, value in found]
+    results = list(map(_result, outs, inputs))
+    calls = tuple(call for call, _ in results)
+    values = [value for _, value in results]
     worst = max(calls, key=lambda call: _OUTCOMES.index(call.outcome))
     is_held = "index" in inputs[0] and worst.args is None
-    if worst.reason == "no_call":
-        calls = ()
+    ready = [Call(call.name, call.args, call.id) for call in calls if call.args is not None]
     return Mending(
         worst.outcome,
-        calls,
-        ()
-        if is_held
-        else tuple(Call(each.name, each.args, each.id) for each in calls if each.args is not None),
-        tuple(change for call in calls for change in call.changes),
-        values[0] if len(values) == 1 else values,
-        worst.reason,
-        worst.detail,
-        worst.failure,
-        _sum(call.cost for call, _ in found),
+        () if worst.reason == "no_call" else calls,
+        ready=() if is_held else tuple(ready),
+        changes=tuple(change for call in calls for change in call.changes),
+        value=values[0] if len(values) == 1 else values,
+        failure=worst.failure,
+        cost=_sum(call.cost for call in calls),
     )

@@ -270,9 +270,9 @@ class Change:
 def change_json(change: Change) -> JsonDict:
     """Return a change as JSON; `ABSENT` values and empty fields are left out."""
     values = {
-        each.name: value
-        for each in fields(change)
-        if (value := getattr(change, each.name)) is not ABSENT and value is not each.default
+        item.name: value
+        for item in fields(change)
+        if (value := getattr(change, item.name)) is not ABSENT and value is not item.default
     }
     return values | {"safety": change.safety.value}  # a checkpoint holds no classes
 
@@ -291,10 +291,9 @@ class Changed:
 
     def __init__(self, *changes: Change | Iterable[Change]) -> None:
         flat: list[Change] = []
-        for each in changes:
+        for part in changes:
             # One more than are taken, so that a list without an end shows.
-            more = [each] if isinstance(each, Change) else islice(each, MAX_CHANGES + 1)
-            flat += more
+            flat += [part] if isinstance(part, Change) else islice(part, MAX_CHANGES + 1)
         object.__setattr__(self, "changes", tuple(flat))
 
 

@@ -32,8 +32,8 @@ class PatternSet:
 
 def captures_of(pattern: str, text: str) -> dict[str, str]:
     """Return the named groups of a pattern in a text that it matches."""
-    found = compile_pattern(pattern).search(window(text))
-    groups = found.groupdict() if found else {}
+    match = compile_pattern(pattern).search(window(text))
+    groups = match.groupdict() if match else {}
     return {key: item for key, item in groups.items() if item and len(item) < _LONGEST_CAPTURE}
 
 

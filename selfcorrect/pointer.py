@@ -59,12 +59,12 @@ def parts_of(value: Any) -> Iterator[JsonObject]:
     """Yield every object in a value of JSON, at whatever depth."""
     todo = [value]
     while todo:
-        each = todo.pop()
-        if isinstance(each, Mapping):
-            yield each
-            todo += each.values()
-        elif isinstance(each, list):
-            todo += each
+        part = todo.pop()
+        if isinstance(part, Mapping):
+            yield part
+            todo += part.values()
+        elif isinstance(part, list):
+            todo += part
 
 
 def apply(call: Call, changes: Iterable[Change]) -> Call:
@@ -108,27 +108,27 @@ def _copy(value: Any) -> Any:
     return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
-def oversize(given: Any) -> str | None:
+def oversize(call: Any) -> str | None:
     """Say which bound a call breaks, as a text or an object, or return None.
 
     What breaks one is never taken: it could neither be copied nor written into a report.
     """
-    if isinstance(given, str):
-        is_long = len(given) > MAX_BYTES
+    if isinstance(call, str):
+        is_long = len(call) > MAX_BYTES
         return f"The text is longer than {MAX_BYTES} characters." if is_long else None
-    level, values, characters = [given], 0, 0
+    level, values, characters = [call], 0, 0
     for _ in range(MAX_DEPTH):
         inner: list[Any] = []
-        for each in level:
-            if isinstance(each, str):
-                characters += len(each)
-            elif isinstance(each, int) and each.bit_length() > MAX_BITS:
+        for value in level:
+            if isinstance(value, str):
+                characters += len(value)
+            elif isinstance(value, int) and value.bit_length() > MAX_BITS:
                 return f"A number of the call has more than {MAX_BITS} bits."
-            elif isinstance(each, Mapping):
-                inner += each.values()
-                characters += sum(len(key) for key in each if isinstance(key, str))
-            elif isinstance(each, list | tuple):
-                inner += each
+            elif isinstance(value, Mapping):
+                inner += value.values()
+                characters += sum(len(key) for key in value if isinstance(key, str))
+            elif isinstance(value, list | tuple):
+                inner += value
             if values + len(inner) > MAX_VALUES or characters > MAX_CHARACTERS:
                 return f"The call has more than {MAX_VALUES} values or {MAX_CHARACTERS} characters."
         if not inner:

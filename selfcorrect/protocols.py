@@ -82,7 +82,7 @@ Node = Callable[[Any, Any], Any]
 
 def tools_named(name: str, tools: "Mapping[str, ToolSpec]") -> "list[ToolSpec]":
     """Return the tools that have a name, whatever its case and separators."""
-    return [tool for each, tool in tools.items() if name == each or same_words(name, each)]
+    return [tool for own, tool in tools.items() if name == own or same_words(name, own)]
 
 
 @runtime_checkable

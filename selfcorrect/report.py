@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import KW_ONLY, field, fields
 from pathlib import Path
 
 from selfcorrect.effects.outcome import Outcome
@@ -23,7 +23,7 @@ class FailureReport:
         for_model: What the agent's model reads.
         advice: What a person can do, one sentence.
         tool: The tool that was meant.
-        call: The call as it stood at the end; `{"raw": text}` where a text is no call.
+        call: The call as it stood at the end; `{"raw": text}` where a text is not a call.
         original: The call as it came in.
         findings: What was still wrong.
         tried: Every answer of a strategy.
@@ -43,6 +43,7 @@ class FailureReport:
     for_model: str = ""
     advice: str = ""
     tool: str | None = None
+    _: KW_ONLY
     call: JsonObject | None = None
     original: JSON = None
     findings: Sequence[JsonObject] = ()
@@ -66,15 +67,15 @@ class FailureReport:
     @property
     def is_doubt(self) -> bool:
         """Whether nobody knows what a tool that acts did."""
-        lost = (each["outcome"] == Outcome.LOST and acts(each["effect"]) for each in self.attempts)
-        return self.reason == "unknown_outcome" or any(lost)
+        lost = [attempt for attempt in self.attempts if attempt["outcome"] == Outcome.LOST]
+        return self.reason == "unknown_outcome" or any(acts(attempt["effect"]) for attempt in lost)
 
     def to_json(self) -> JsonDict:
         """Return the report as the state holds it; what is None is left out."""
         return {
-            each.name: value
-            for each in fields(self)
-            if (value := getattr(self, each.name)) is not None
+            item.name: value
+            for item in fields(self)
+            if (value := getattr(self, item.name)) is not None
         }
 
 
@@ -84,7 +85,7 @@ def frame_of(error: BaseException | None) -> str | None:
     Frames of this library do not count: they stand above the tool's own.
     """
     frames = traceback.extract_tb(error.__traceback__) if error else ()
-    own = [each for each in frames if not each.filename.startswith(_HOME)]
+    own = [frame for frame in frames if not frame.filename.startswith(_HOME)]
     if not own:
         return None
     return release(f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}", 300)

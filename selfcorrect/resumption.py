@@ -38,9 +38,9 @@ async def _resume(
     if again:
         own["configurable"] = {**inner, AGAIN: True}
     is_kept = "thread_id" in inner and getattr(graph, "checkpointer", None) is not None
-    known = await value_of(getattr(graph, f"{way}get_state")(own)) if is_kept else None
-    if known is not None and known.tasks:
+    snapshot = await value_of(getattr(graph, f"{way}get_state")(own)) if is_kept else None
+    if snapshot is not None and snapshot.tasks:
         given = None
-    elif known is not None and known.values and not again:
-        return known.values
+    elif snapshot is not None and snapshot.values and not again:
+        return snapshot.values
     return await value_of(getattr(graph, f"{way}invoke")(given, own))

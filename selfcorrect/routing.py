@@ -64,8 +64,8 @@ class Table:
 
     def only_outcome(self, node: str) -> str | None:
         """Return the outcome of a node that has one beside `stopped` and `failed`, or None."""
-        known = [each for each in self.routes[node] if each not in (STOPPED, "failed")]
-        return known[0] if len(known) == 1 else None
+        outcomes = self.routes[node].keys() - {STOPPED, "failed"}
+        return outcomes.pop() if len(outcomes) == 1 else None
 
 
 def build_table(
@@ -114,7 +114,7 @@ def edge_name(source: str, target: str) -> str:
 
 
 def _put_on_edge(source: str, target: str, table: Routes) -> None:
-    outcomes = [each for each, node in table.get(source, {}).items() if node == target]
+    outcomes = [outcome for outcome, node in table.get(source, {}).items() if node == target]
     if not outcomes:
         raise GraphSetupError(f"on_edge: no edge leads from {source!r} to {target!r}")
     name = edge_name(source, target)
@@ -131,7 +131,7 @@ def _enter_by_guards(table: Routes, guards: Mapping[str, str]) -> None:
 
 def _check_reach(table: Routes, first: str) -> None:
     for node, targets in table.items():
-        ends = (each for each in targets.values() if each != END)
+        ends = set(targets.values()) - {END}
         refuse_unknown("node", ends, table, f"routes of {node!r}: ")
     if lost := table.keys() - _reachable(table, [first]):
         raise GraphSetupError(f"no route leads to {', '.join(map(repr, sorted(lost)))}")
@@ -143,7 +143,7 @@ def _check_reach(table: Routes, first: str) -> None:
 def _check_cycles(table: Routes) -> None:
     """Refuse nodes whose own routes only lead to each other."""
     for node in table:
-        if all(table.get(each) for each in _reachable(table, [node])):
+        if all(map(table.get, _reachable(table, [node]))):
             raise GraphSetupError(f"node {node!r} cannot reach the report; add a route to it")
 
 

@@ -93,23 +93,23 @@ def show_options(options: Any) -> Callable[[F], F]:
     ]
 
     def write(function: Any) -> Any:
-        found = signature(function)
-        *own, _ = found.parameters.values()
-        function.__signature__ = found.replace(parameters=[*own, *shown])
+        old = signature(function)
+        *own, _ = old.parameters.values()
+        function.__signature__ = old.replace(parameters=[*own, *shown])
         return function
 
     return write
 
 
-def check_options(given: JsonObject, options: Any = Options) -> JsonDict:
-    """Return the options that are given; None counts as left out.
+def check_options(values: JsonObject, options: Any = Options) -> JsonDict:
+    """Return the options that have a value; None counts as left out.
 
     Raises:
         GraphSetupError: If an option is unknown, or is not what its annotation says.
     """
     # TypedDict keywords are checked by type checkers only, so a typo is caught here.
     table, kinds = load_table("options.toml"), options.__annotations__
-    for name, value in given.items():
+    for name, value in values.items():
         if name not in kinds:
             instead = table["elsewhere"].get(name)
             unknown = unknown_name("option", name, kinds)
@@ -117,10 +117,10 @@ def check_options(given: JsonObject, options: Any = Options) -> JsonDict:
         if value is not None and not _fits(name, value, kinds[name]):
             wanted = table["must_be"].get(name) or table["must_be"]["node"]
             near = near_name(
-                value, (each for each in get_args(kinds[name]) if isinstance(each, str))
+                value, [word for word in get_args(kinds[name]) if isinstance(word, str)]
             )
             raise GraphSetupError(f"{name}: must be {wanted}, not {value!r:.80}{near}")
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _fits(name: str, value: Any, kind: Any) -> bool:
@@ -149,30 +149,32 @@ def build_loop(
         GraphSetupError: If a tool, an option, a node or a route is unusable.
         MapError: If the map is unusable.
     """
-    given = check_options(options)
-    state = given.get("state", CorrectionState)
+    options = check_options(options)
+    state = options.get("state", CorrectionState)
     hints = get_type_hints(state, include_extras=True)
     own_keys = {key: hint for key, hint in hints.items() if key not in STATE_KEYS}
-    return Loop(_table(given), _nodes(given), _context(tools, given, clock), state, own_keys)
+    return Loop(_table(options), _nodes(options), _context(tools, options, clock), state, own_keys)
 
 
-def _table(given: JsonObject) -> Table:
-    return build_table(*(given.get(name, {}) for name in ("nodes", "routes", "before", "on_edge")))
+def _table(options: JsonObject) -> Table:
+    return build_table(
+        *(options.get(name, {}) for name in ("nodes", "routes", "before", "on_edge"))
+    )
 
 
-def _nodes(given: JsonObject) -> dict[str, Node]:
+def _nodes(options: JsonObject) -> dict[str, Node]:
     nodes: dict[str, Node] = {node: load_node(node) for node in NODE_OPTIONS.values()}
-    nodes |= given.get("nodes", {})
-    nodes |= {node: given[option] for option, node in NODE_OPTIONS.items() if option in given}
-    for node, guard in given.get("before", {}).items():
+    nodes |= options.get("nodes", {})
+    nodes |= {node: options[option] for option, node in NODE_OPTIONS.items() if option in options}
+    for node, guard in options.get("before", {}).items():
         nodes[f"before_{node}"] = _check_first(guard) if node == "execute" else guard
-    for edge, own in given.get("on_edge", {}).items():
+    for edge, own in options.get("on_edge", {}).items():
         nodes[edge_name(*edge)] = own
     return nodes
 
 
 def _check_first(guard: Node) -> Node:
-    """Return a guard that nobody asks about a call that cannot be made."""
+    """Return a guard that is asked only about a call that can be made."""
 
     def guard_of_valid(state: CorrectionState, context: RunContext) -> Any:
         wrong = unfit(state, context)
@@ -181,36 +183,39 @@ def _check_first(guard: Node) -> Node:
     return guard_of_valid
 
 
-def _context(tools: Iterable[Any], given: JsonObject, clock: Clock | None) -> RunContext:
-    loaded = given.get("strategies")
-    if not isinstance(loaded, StrategyMap):
-        loaded = load_default() if loaded is None else StrategyMap.load(loaded)
-    # Passing a model is consent to its changes, unless the map says which classes run.
-    classes = DEFAULT_CLASSES | ({Safety.MODEL} if "model" in given else set())
-    classes = classes if loaded.policy.allow is None else frozenset(loaded.policy.allow)
+def _context(tools: Iterable[Any], options: JsonObject, clock: Clock | None) -> RunContext:
+    rules = options.get("strategies")
+    if not isinstance(rules, StrategyMap):
+        rules = load_default() if rules is None else StrategyMap.load(rules)
+    classes = DEFAULT_CLASSES
+    if rules.policy.allow is not None:
+        classes = frozenset(rules.policy.allow)
+    elif "model" in options:
+        # Passing a model is consent to its changes, unless the map says which classes run.
+        classes |= {Safety.MODEL}
     return RunContext(
-        collect_tools(tools, loaded.effects),
-        loaded,
-        _limits(given.get("limits", {}), loaded),
-        SafetyPolicy(classes, tuple(loaded.policy.sensitive or ())),
-        given.get("policy") or ToolErrorPolicy(),
-        given.get("ledger") or MemoryLedger(),
-        given.get("model"),
-        given.get("on_error"),
-        given.get("on_model_error"),
-        given.get("on_failure") == "raise",
-        given.get("hooks"),
-        given.get("tool_words", "show"),
-        clock or SystemTime(),
+        tools=collect_tools(tools, rules.effects),
+        map=rules,
+        limits=_limits(options.get("limits", {}), rules),
+        safety=SafetyPolicy(classes, tuple(rules.policy.sensitive or ())),
+        terminal=options.get("policy") or ToolErrorPolicy(),
+        ledger=options.get("ledger") or MemoryLedger(),
+        model=options.get("model"),
+        on_error=options.get("on_error"),
+        on_model_error=options.get("on_model_error"),
+        raises=options.get("on_failure") == "raise",
+        hooks=options.get("hooks"),
+        tool_words=options.get("tool_words", "show"),
+        clock=clock or SystemTime(),
     )
 
 
-def _limits(given: Limits | JsonObject, loaded: StrategyMap) -> Limits:
+def _limits(limits: Limits | JsonObject, rules: StrategyMap) -> Limits:
     """Return the bounds: the caller's over the map's over the defaults."""
-    if isinstance(given, Limits):
-        return given
+    if isinstance(limits, Limits):
+        return limits
     try:
-        return Limits.model_validate(nearest([given, loaded.limits]))
+        return Limits.model_validate(nearest([limits, rules.limits]))
     except ValidationError as error:
         fault = error.errors()[0]
         place = ("limits", *fault["loc"])

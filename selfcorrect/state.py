@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypedDict, get_type_hints
 
+from selfcorrect.effects.again import Record
+from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal
+from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal, acts
 from selfcorrect.text import release
 
 Update = JsonDict
@@ -17,9 +19,9 @@ def extend_trail(old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[A
     """Append events to the trail; an event with step 0 starts a new run and a new trail.
 
     Raises:
-        GraphSetupError: If something is no event.
+        GraphSetupError: If something is not an event.
     """
-    if not isinstance(new or [], list) or not all(isinstance(each, dict) for each in new or ()):
+    if not isinstance(new or [], list) or not all(isinstance(event, dict) for event in new or ()):
         raise GraphSetupError(f"the trail takes a list of events, not {new!r:.80}")
     if new and new[0].get("step") == 0:
         return list(new)
@@ -149,7 +151,7 @@ def new_run(state: CorrectionState, run: str) -> Update:
 
 def state_findings(source: str, findings: list[Finding]) -> Update:
     """Return the update about what is wrong, with a note for the trail."""
-    texts = [release(each["text"], 500) for each in findings[:20]]
+    texts = [release(finding["text"], 500) for finding in findings[:20]]
     return {"source": source, "findings": findings, "note": {"error": texts}}
 
 
@@ -166,10 +168,24 @@ def stop_by(ending: Escalate | Terminal) -> Update:
     return stop_run("escalated", reason, severity=str(ending.severity).upper())
 
 
-IDLE = "idle"
+UNUSED = "idle"
 """The outcome of a strategy that had nothing to look at: only the loop notes it."""
 
 
-def seen(tried: Iterable[JsonDict]) -> list[JsonDict]:
-    """Return the answers of strategies without those that had nothing to look at."""
-    return [each for each in tried if each["outcome"] != IDLE]
+def drop_unused(tried: Iterable[JsonDict]) -> list[JsonDict]:
+    """Return the trials without those of strategies that had nothing to look at."""
+    return [trial for trial in tried if trial["outcome"] != UNUSED]
+
+
+def records_of(state: CorrectionState) -> list[Record]:
+    """Return the executions of a run as records; what only reads leaves nothing in doubt."""
+    return [
+        Record(
+            attempt.get("key", ""),
+            attempt.get("doubt", ""),
+            attempt["call"]["name"],
+            attempt["outcome"] if acts(attempt["effect"]) else Outcome.NOT_DONE,
+            attempt=attempt.get("attempt", ""),
+        )
+        for attempt in state["attempts"]
+    ]

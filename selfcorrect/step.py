@@ -52,10 +52,10 @@ class Loop:
     def reducers(self) -> dict[str, Callable[[Any, Any], Any]]:
         """The reducers of keys: the callables in their `Annotated` types."""
         return {
-            key: each
+            key: reducer
             for key, hint in get_type_hints(self.state, include_extras=True).items()
-            for each in getattr(hint, "__metadata__", ())
-            if callable(each)
+            for reducer in getattr(hint, "__metadata__", ())
+            if callable(reducer)
         }
 
 
@@ -65,8 +65,8 @@ def load_node(name: str) -> Node:
         return _EAGER[name]
 
     async def node(state: CorrectionState, context: RunContext) -> Update:
-        found: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
-        return await found(state, context)  # type: ignore[no-any-return]
+        function: Any = getattr(import_module(f"selfcorrect.nodes.{name}"), name)
+        return await function(state, context)  # type: ignore[no-any-return]
 
     return node
 
@@ -89,8 +89,8 @@ async def run_step(loop: Loop, node: str, state: CorrectionState, context: RunCo
             fresh |= {key: item for key, item in state.items() if key in INPUT_KEYS}
         state = {**state, **fresh}  # type: ignore[typeddict-item]
     elif state.get("format") != FORMAT:
-        found = state.get("format")
-        raise GraphSetupError(f"this run has state format {found}, not {FORMAT}: start it anew")
+        form = f"state format {state.get('format')}, not {FORMAT}"
+        raise GraphSetupError(f"this run has {form}: start it anew")
     try:
         returned = loop.nodes[node](state, context)
         if inspect.iscoroutine(returned):
@@ -134,9 +134,9 @@ def _check(node: str, returned: Any, loop: Loop) -> JsonDict:
         return {}
     if not isinstance(returned, dict):
         raise GraphSetupError(f"node {node!r} must return a dict, not {returned!r:.80}")
-    known = {*STATE_KEYS, *loop.own_keys, "note"}
-    if not returned.keys() <= known:
-        refuse_unknown("key", returned, known, f"node {node!r}: ")
+    keys = {*STATE_KEYS, *loop.own_keys, "note"}
+    if not returned.keys() <= keys:
+        refuse_unknown("key", returned, keys, f"node {node!r}: ")
     return returned
 
 
@@ -146,7 +146,7 @@ def _end(table: Table, node: str, state: CorrectionState, update: JsonDict, step
     target = table.next_node(node, outcome)
     if outcome == STOPPED or target in (REPORT, table.report):
         if not (update.get("stop") or state.get("stop")):
-            # An outcome of a deployment's own leads here, and nobody has said why.
+            # A deployment's own outcome leads here and gives no reason.
             update["stop"] = {"reason": "rejected", "detail": f"{node}: {outcome}"}
         return update
     if "result" in state and node not in ROUTES:

@@ -15,24 +15,24 @@ from selfcorrect.step import Loop, run_step
 OUTPUT = ("result", "failure", "trail")
 
 
-def walk(loop: Loop, given: JsonObject) -> JsonDict:
+def walk(loop: Loop, start: JsonObject) -> JsonDict:
     """Run the loop on one input; return `result` or `failure`, and the `trail`.
 
     Raises:
         GraphSetupError: If something in the loop is async.
     """
-    return run_sync(walk_hosted(loop, given))
+    return run_sync(walk_hosted(loop, start))
 
 
-async def awalk(loop: Loop, given: JsonObject) -> JsonDict:
+async def awalk(loop: Loop, start: JsonObject) -> JsonDict:
     """Like `walk`, for tools, strategies, models and nodes that are async."""
     context = replace(loop.context, is_async=True)
-    return await walk_hosted(replace(loop, context=context), given)
+    return await walk_hosted(replace(loop, context=context), start)
 
 
-async def walk_hosted(loop: Loop, given: JsonObject) -> JsonDict:
+async def walk_hosted(loop: Loop, start: JsonObject) -> JsonDict:
     """Like `walk`, in async code or not, as the context of the loop says."""
-    state: Any = dict(given)
+    state: Any = dict(start)
     node = loop.table.first
     while node != END:
         update = await run_step(loop, node, state, loop.context)

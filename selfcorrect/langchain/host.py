@@ -17,7 +17,6 @@ from selfcorrect.langchain.listening_tool import LISTENER, spec_of
 from selfcorrect.langchain.thread import dump_answer
 from selfcorrect.lazy import name_extra
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
-from selfcorrect.nodes.validate import check_call
 from selfcorrect.setup import Options, build_loop, check_options
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.step import Loop
@@ -156,7 +155,7 @@ def _refuse_unseen(state: CorrectionState, context: RunContext) -> Update | None
     tool = context.tools.get(call["name"])
     if tool is None or not tool.acts or _is_same(call, run.shown, context):
         return None
-    if check_call(call_of(call), context) is not None:
+    if context.check_call(call_of(call)) is not None:
         # What does not fit is not made either, and says why.
         return None
     if run.is_approved:

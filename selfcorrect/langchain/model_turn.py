@@ -49,7 +49,6 @@ from selfcorrect.langchain.turn_state import (
 )
 from selfcorrect.model import Call, JsonDict
 from selfcorrect.nodes.execute import unfit
-from selfcorrect.nodes.validate import check_call
 from selfcorrect.routing import PASSED
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.step import Loop
@@ -196,7 +195,7 @@ async def _repair(
         start = starts.get(call["id"])
         if call["name"] in run.structured:
             continue
-        if start is None and check_call(Call(call["name"], call["args"]), loop.context) is None:
+        if start is None and loop.context.check_call(Call(call["name"], call["args"])) is None:
             continue
         given = start["given"] if start else {"call": name_and_args(call) | {"id": call["id"]}}
         state = await _walk({**given, **beside}, loop)

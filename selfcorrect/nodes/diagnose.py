@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import may_pass
-from selfcorrect.handlers import RUNG
+from selfcorrect.handlers import HANDLER
 from selfcorrect.model import (
     JSON,
     RETRYABLE,
@@ -29,26 +29,26 @@ async def diagnose(state: CorrectionState, context: RunContext) -> Update:
     schema, acts = (tool.parameters, tool.acts) if tool else ({}, True)
     findings = [
         fault
-        for each in state["findings"]
+        for finding in state["findings"]
         for fault in diagnose_faults(
-            context.map, each, call.name, args=call.args, schema=schema, acts=acts
+            context.map, finding, call.name, args=call.args, schema=schema, acts=acts
         )
     ]
     if findings and context.handler_of(state) is not None:
         # Once for a call, whatever the number of its faults; the map's rungs follow.
-        findings[0]["ladder"] = [RUNG, *findings[0]["ladder"]]
+        findings[0]["ladder"] = [HANDLER, *findings[0]["ladder"]]
     names = ("kind", "category", "rule", "ladder", "paths", "retry_after")
-    note = {"findings": [{name: each.get(name) for name in names} for each in findings[:20]]}
+    note = {"findings": [{name: fault.get(name) for name in names} for fault in findings[:20]]}
     update: Update = {"findings": findings, "note": note}
     # What can pass by itself is retried first; the report judges what is left of it.
-    lasting = [each for each in findings if each["kind"] not in RETRYABLE]
+    lasting = [fault for fault in findings if fault["kind"] not in RETRYABLE]
     if (detail := context.terminal_reason(state, lasting)) is not None:
         return update | stop_run("terminal_kind", detail)
     return update | {"outcome": "diagnosed"}
 
 
 class About(TypedDict, total=False):
-    """What is known of the call beside its error.
+    """The call of an error.
 
     Attributes:
         args: The arguments.
@@ -82,7 +82,7 @@ def diagnose_faults(
         from selfcorrect.diagnosis.judgement import faults_of
 
         parts = faults_of(finding, about.get("args"), about.get("schema"))
-    return [diagnose_fault(rules, each, tool, **about) for each in parts]
+    return [diagnose_fault(rules, part, tool, **about) for part in parts]
 
 
 def diagnose_fault(
@@ -105,7 +105,7 @@ def diagnose_fault(
         return _complete(rules, finding, ruling, kind, category)
     from selfcorrect.diagnosis.judgement import judge
 
-    judgement = judge(finding, ruling, lambda each: rules.ask_rules(each, tool), **about)
+    judgement = judge(finding, ruling, lambda fault: rules.ask_rules(fault, tool), **about)
     complete = _complete(rules, finding, judgement.rules, judgement.kind, judgement.category)
     is_open = may_pass(acts=about.get("acts", False), by_words=judgement.by_words)
     return {**complete, **judgement.more, "ladder": complete["ladder"] if is_open else []}

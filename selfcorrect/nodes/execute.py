@@ -36,8 +36,7 @@ from selfcorrect.model import (
     own_finding,
 )
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.validate import check_call
-from selfcorrect.state import CorrectionState, Update, state_findings, stop_by, stop_run
+from selfcorrect.state import CorrectionState, Update, records_of, state_findings, stop_by, stop_run
 from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
@@ -71,7 +70,7 @@ def unfit(state: CorrectionState, context: RunContext) -> Update | None:
 
     Pays nothing and asks nobody, so that it can come before a person is asked.
     """
-    if (wrong := check_call(call_of(state["current"]), context)) is not None:
+    if (wrong := context.check_call(call_of(state["current"]))) is not None:
         return wrong | {"outcome": "failed"}
     # `retry` has checked this, but a deployment may have replaced that node.
     if len(state["attempts"]) >= context.limits.ceiling:
@@ -102,7 +101,7 @@ class Execution:
 
     @cached_property
     def intent(self) -> Record:
-        """What the ledger is told of it; costs as much as a repair."""
+        """The record for the ledger; making it costs as much as a repair."""
         return self.context.intent_of(self.state, self.call)
 
     async def run(self) -> Update:
@@ -195,10 +194,10 @@ def _outcome_of(
     outcome = outcome_of(error, atomic=tool.atomic, declared=is_declared, home=tool.home)
     if not is_declared or outcome is Outcome.LOST or isinstance(error, NotDone):
         return outcome
-    found = diagnose_faults(
+    faults = diagnose_faults(
         context.map, finding, tool.name, args=call.args, schema=tool.parameters, acts=True
     )
-    return with_doubt(outcome, (each["kind"] for each in found))
+    return with_doubt(outcome, (fault["kind"] for fault in faults))
 
 
 async def _verify(tool: ToolSpec, call: Call) -> Any:
@@ -206,8 +205,8 @@ async def _verify(tool: ToolSpec, call: Call) -> Any:
     if tool.verify is None:
         return None
     try:
-        said = await value_of(tool.verify(dict(call.args)))
-        return Result(plain(said.value)) if isinstance(said, Result) else said
+        ruling = await value_of(tool.verify(dict(call.args)))
+        return Result(plain(ruling.value)) if isinstance(ruling, Result) else ruling
     except Exception:
         return None
 
@@ -232,8 +231,8 @@ def _read(tool: ToolSpec, returned: object, args: JsonObject) -> tuple[JSON, boo
     except NotDone:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {text_of(error)}"
-        raise ResultError(f"the result of {tool.name!r} cannot be read: {said}") from error
+        why = f"{type(error).__name__}: {text_of(error)}"
+        raise ResultError(f"the result of {tool.name!r} cannot be read: {why}") from error
     if text is not None:
         from selfcorrect.diagnosis.facts import reported_error
 
@@ -316,27 +315,29 @@ def _settle(execution: Execution, outcome: str, value: JSON = None) -> None:
     """Write the outcome; where that fails, the run goes on, and an equal call is in doubt."""
     context = execution.context
     answer = context.answer() if context.answer and outcome == "done" else None
-    kept = {_ANSWER: answer, "value": value} if answer else value
-    _write(context, execution.intent, outcome, kept)
+    memory = {_ANSWER: answer, "value": value} if answer else value
+    _write(context, execution.intent, outcome, memory)
 
 
 def _ask(execution: Execution, intent: Record) -> Verdict:
     context, state = execution.context, execution.state
-    vouches = [Vouch(**each) for each in state["vouch"]]
-    own = context.own_records(state)
-    made = {each.attempt for each in own}
+    vouches = [Vouch(**vouch) for vouch in state["vouch"]]
+    own = records_of(state)
+    attempts = {record.attempt for record in own}
 
     def decide(history: Sequence[Record]) -> Verdict:
-        # What nobody could settle is not being made any more, until a person settles it.
-        known = [
-            replace(each, alive=each.alive and each.attempt not in context.unwritten)
-            for each in history
+        # A call whose outcome could not be written is not being made any more.
+        records = [
+            replace(record, alive=False) if record.attempt in context.unwritten else record
+            for record in history
         ]
         # What this run has lost itself is a doubt of its own.
-        others = [each.key for each in known if in_doubt(each) and each.attempt not in made]
+        others = [
+            record.key for record in records if in_doubt(record) and record.attempt not in attempts
+        ]
         vouch = [*vouches, *(Vouch(key, Outcome.LOST) for key in others if context.again)]
         request = Request(intent.key, intent.doubt, vouch, context.limits.equal)
-        return may_run(known, execution.tool.effect, own, request)
+        return may_run(records, execution.tool.effect, own, request)
 
     return context.ledger.begin(intent, decide)
 
@@ -355,11 +356,11 @@ EXECUTION: ContextVar["Execution | None"] = ContextVar("selfcorrect_execution", 
 """The execution in whose course the code runs."""
 
 
-def unpack(kept: JSON) -> tuple[JSON, JSON]:
+def unpack(memory: JSON) -> tuple[JSON, JSON]:
     """Return the value that a ledger keeps of a call, and what its host wants beside it."""
-    if isinstance(kept, Mapping) and kept.keys() == {_ANSWER, "value"}:
-        return kept["value"], kept[_ANSWER]
-    return kept, None
+    if isinstance(memory, Mapping) and memory.keys() == {_ANSWER, "value"}:
+        return memory["value"], memory[_ANSWER]
+    return memory, None
 
 
 def _answer_for(verdict: Verdict) -> Update:
@@ -390,8 +391,8 @@ def _answer_for(verdict: Verdict) -> Update:
 def _hold(records: Sequence[Record]) -> Update:
     """Have somebody asked about one more equal call; the answer vouches for those before it."""
     text = f"{len(records)} equal calls of this tool have succeeded already. Run it once more?"
-    if any(each.status != Outcome.DONE for each in records):
+    if any(record.status != Outcome.DONE for record in records):
         text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
     finding = own_finding("HeldCall", "equal_calls", text, "")
-    finding["doubts"] = [doubt_of(each, Outcome.DONE) for each in records]
+    finding["doubts"] = [doubt_of(record, Outcome.DONE) for record in records]
     return state_findings("ledger", [finding]) | {"outcome": "failed"}

@@ -8,7 +8,6 @@ from selfcorrect.errors import LimitReachedError
 from selfcorrect.limits import add_spending, cost_of
 from selfcorrect.model import JSON, call_json, own_finding
 from selfcorrect.models.port import ModelPort
-from selfcorrect.nodes.validate import unknown_tool
 from selfcorrect.pointer import ARGS, oversize
 from selfcorrect.reading.call_object import is_cut, is_forbidden, read_call
 from selfcorrect.state import CorrectionState, Update, state_findings, stop_run
@@ -32,16 +31,16 @@ async def plan(state: CorrectionState, context: RunContext) -> Update:
     )
 
 
-def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
-    if (why := oversize(given)) is not None:
+def _take(written: JSON, state: CorrectionState, context: RunContext) -> Update:
+    if (why := oversize(written)) is not None:
         return stop_run("invalid_input", why)
     if is_forbidden(state["given"]):
         return stop_run("no_call", "No call may be made: the provider or the caller forbids it.")
-    call, finding = read_call(given, context.offers)
+    call, finding = read_call(written, context.offers)
     if (tool := context.tools.get(call.name)) is not None:
         call = replace(call, args=tool.strip(call.args))
     current = call_json(call)
-    original = {"raw": given} if isinstance(given, str) else given
+    original = {"raw": written} if isinstance(written, str) else written
     update: Update = {
         "current": current,
         "original": state["original"] or (original if finding else current),
@@ -50,7 +49,7 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
         # A call that came in as one loads nothing of this.
         from selfcorrect.nodes.text_finding import object_finding, text_finding
 
-        find = text_finding if isinstance(given, str) else object_finding
+        find = text_finding if isinstance(written, str) else object_finding
         finding = find(str(call.args), finding, state, context)
         if finding is None:
             return update | stop_run("no_call", "The text holds no call.")
@@ -58,7 +57,7 @@ def _take(given: JSON, state: CorrectionState, context: RunContext) -> Update:
     # Perhaps none of the arguments was written yet.
     is_bare = not call.args and is_cut(state["given"].get("finish_reason"))
     if call.name not in context.tools and call.name:
-        findings.append(unknown_tool(call.name, context.tools))
+        findings.append(context.unknown_tool(call.name))
     elif is_bare and tool is not None and tool.acts and tool.arguments.properties:
         findings.append(own_finding("MalformedCall", "cut", _CUT_OFF, ARGS))
     if not findings:
@@ -76,12 +75,12 @@ async def _ask_model(request: str, state: CorrectionState, context: RunContext) 
         {
             "type": "function",
             "function": {
-                "name": each.name,
-                "description": each.description,
-                "parameters": each.parameters,
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
             },
         }
-        for each in context.tools.values()
+        for tool in context.tools.values()
     ]
     spending = context.spending(state["counts"])
     port = ModelPort(context.model, spending)

@@ -12,15 +12,15 @@ from selfcorrect.for_model import text_for_model
 from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict, acts
 from selfcorrect.report import ADVICE, FailureReport, frame_of
-from selfcorrect.state import CorrectionState, Update, seen
+from selfcorrect.state import CorrectionState, Update, drop_unused, records_of
 from selfcorrect.text import redact_json, release
 from selfcorrect.tools.spec import ToolSpec
 
 MAX_ITEMS = 200
-_FOREIGN = ("call", "original", "findings", "tried", "changes", "question")
+_FROM_OUTSIDE = ("call", "original", "findings", "tried", "changes", "question")
 """What of a report may hold texts from outside that nothing has redacted yet."""
 _INSIDE = ("key", "fault", "changes")
-_SETTLED = ("attempts_exhausted", "limit_reached", "no_strategy", "repeated_failure")
+_AFTER_RETRIES = ("attempts_exhausted", "limit_reached", "no_strategy", "repeated_failure")
 _UNTOUCHED = (
     "no_strategy",
     "repeated_failure",
@@ -34,7 +34,7 @@ _UNTOUCHED = (
 async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     """End the run with a `FailureReport`, or raise where the caller wants exceptions."""
     report = _report(state, context)
-    # A doubt is told where nobody listens, too.
+    # A doubt is logged even without a configured log.
     if has_readers() or report.is_doubt:
         from selfcorrect.watching.log import log_failure
 
@@ -53,7 +53,7 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
     note = {"reason": report.reason, "detail": report.detail}
     failure = report.to_json()
     # Whoever makes the proposed call needs it as it is.
-    failure |= {name: redact_json(failure[name]) for name in _FOREIGN if name in failure}
+    failure |= {name: redact_json(failure[name]) for name in _FROM_OUTSIDE if name in failure}
     failure["tool"] = report.tool and release(report.tool)
     return {"outcome": "reported", "failure": failure, "note": note}
 
@@ -63,48 +63,50 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         "reason": "no_strategy",
         "detail": "The run could not go on.",
     }
-    if stop["reason"] in _SETTLED and state["source"] == "tool":
-        # Retries sit inside, the policy outside: only a settled failure is judged.
-        known = [each for each in state["findings"] if "kind" in each]
-        ending = context.terminal_reason(state, known)
+    if stop["reason"] in _AFTER_RETRIES and state["source"] == "tool":
+        # Retries sit inside, the policy outside: only a failure that no retry helps is judged.
+        findings = [finding for finding in state["findings"] if "kind" in finding]
+        ending = context.terminal_reason(state, findings)
         stop = stop if ending is None else {"reason": "terminal_kind", "detail": ending}
     reason = stop["reason"]
     tried = [
-        {key: item for key, item in each.items() if key not in _INSIDE}
-        for each in seen(state["tried"])
+        {key: item for key, item in trial.items() if key not in _INSIDE}
+        for trial in drop_unused(state["tried"])
     ]
     call, name = state["current"], state["current"].get("name")
     if call and not name:
-        # A text that is no call stays the text.
+        # A text that is not a call stays a text.
         call = {"raw": call.get("args")}
     tool = context.tools.get(name or "")
-    doubt = gravest(context.own_records(state))
-    for_model = text_for_model(stop, state, tool, words=context.tool_words)
+    doubt = gravest(records_of(state))
+    attempts = state["attempts"][:MAX_ITEMS]
+    errors = context.live_part(state["run"]).errors
     return FailureReport(
         reason,
         stop["detail"],
-        for_model,
+        text_for_model(stop, state, tool, words=context.tool_words),
         _advice(reason, tool, state),
         name,
-        call or None,
-        state["original"],
-        state["findings"][:MAX_ITEMS],
-        tried[:MAX_ITEMS],
-        [each | {"call": redact_json(each["call"])} for each in state["attempts"][:MAX_ITEMS]],
-        [*state["changes"], *state["pending"]][:MAX_ITEMS],
-        stop.get("proposal"),
-        state["question"],
-        stop.get("severity"),
-        state["counts"],
-        frame_of(next(reversed(context.live_part(state["run"]).errors), None)),
-        stop.get("record") or (doubt.key if doubt else None),
-        cost_of(state["counts"]),
+        call=call or None,
+        original=state["original"],
+        findings=state["findings"][:MAX_ITEMS],
+        tried=tried[:MAX_ITEMS],
+        attempts=[attempt | {"call": redact_json(attempt["call"])} for attempt in attempts],
+        changes=[*state["changes"], *state["pending"]][:MAX_ITEMS],
+        proposal=stop.get("proposal"),
+        question=state["question"],
+        severity=stop.get("severity"),
+        counts=state["counts"],
+        where=frame_of(errors[-1]) if errors else None,
+        record=stop.get("record") or (doubt.key if doubt else None),
+        cost=cost_of(state["counts"]),
     )
 
 
 def _advice(reason: str, tool: ToolSpec | None, state: CorrectionState) -> str:
     advice = ADVICE.get(reason, "")
-    if tool is None or tool.declared or not any(acts(each["effect"]) for each in state["attempts"]):
+    effects = [attempt["effect"] for attempt in state["attempts"]]
+    if tool is None or tool.declared or not any(map(acts, effects)):
         return advice
     line = f'ToolSpec.from_function({tool.name}, effect="read_only")'
     return f"{advice} The effect of {tool.name!r} is not declared; if it only reads: {line}."
@@ -121,7 +123,7 @@ def _raise(report: FailureReport, errors: list[Exception]) -> None:
         raise error
     if not errors and report.reason != "terminal_kind":
         raise CorrectionFailed(f"{name!r}: {report.reason}: {report.detail}", report)
-    # Without a repair the caller sees what it would have seen without this library.
+    # Without a repair the caller sees what it would have drop_unused without this library.
     if last and len(errors) == 1 and not report.changes and report.reason in _UNTOUCHED:
         last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
         raise last

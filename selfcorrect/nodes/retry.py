@@ -15,7 +15,7 @@ async def retry(state: CorrectionState, context: RunContext) -> Update:
         return stop_run("attempts_exhausted", f"{why}.")
     if why := check_bound(counts, limits, "seconds"):
         return stop_run("limit_reached", f"{why}.")
-    # A wait is never cut short: the service has said when it can answer at the earliest.
+    # A wait is never cut short: the service names the earliest time at which it answers.
     wait = state["wait"] or 0.0
     left = (limits.seconds or float("inf")) - counts.get("seconds", 0.0)
     if not 0 <= wait <= (longest := min(limits.wait, left)):

@@ -1,4 +1,4 @@
-"""A round of repair as a fold: each answer of a strategy turns one frozen `Round` into the next."""
+"""A round of repair: what it has come to so far, and what each repair of a strategy adds to it."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,20 +7,18 @@ from typing import Any
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import Refuse
-from selfcorrect.limits import cost_of, count
+from selfcorrect.limits import check_bound, cost_of, count
 from selfcorrect.model import (
     ABSENT,
     JSON,
     MAX_CHANGES,
     Ask,
-    Call,
     Change,
     Changed,
     Diagnosis,
     Escalate,
     GiveUp,
     JsonDict,
-    JsonObject,
     Repair,
     Result,
     Retry,
@@ -32,207 +30,222 @@ from selfcorrect.model import (
     change_json,
     frozen,
 )
-from selfcorrect.nodes.select_strategy import fault_of
+from selfcorrect.nodes.select_strategy import fault_of, may_repeat
 from selfcorrect.pointer import apply
-from selfcorrect.state import IDLE, CorrectionState, Update, seen, stop_by, stop_run
-from selfcorrect.strategy_map.registry import bind
+from selfcorrect.state import (
+    UNUSED,
+    CorrectionState,
+    Update,
+    drop_unused,
+    records_of,
+    stop_by,
+    stop_run,
+)
 from selfcorrect.text import bound, release
 from selfcorrect.tools.run import plain
 
 PERSON = "person"
-NO_HELP = ("gave_up", "refused", "failed", IDLE)
-
-
-@frozen
-class Round:
-    """What one round has come to so far.
-
-    Attributes:
-        call: The call, with the changes made.
-        key: What is equal for calls equal to the one that the round began with.
-        counts: The counters of the run.
-        changes: The changes of this round.
-        tried: The answers of this round.
-        question: What a person is to be asked.
-        wait: Seconds until the same call is made again.
-        vouch: The records for which somebody vouches.
-        end: The update that ends the run.
-    """
-
-    call: Call
-    key: str
-    counts: JsonDict
-    changes: tuple[Change, ...] = ()
-    tried: tuple[JsonDict, ...] = ()
-    question: JsonDict | None = None
-    wait: float | None = None
-    vouch: tuple[JsonDict, ...] = ()
-    end: Update | None = None
+NO_HELP = ("gave_up", "refused", "failed", UNUSED)
 
 
 @frozen
 class Rung:
-    """Who answers, about which fault, in which run."""
+    """A strategy of a ladder, with the fault that it is asked about.
+
+    Attributes:
+        strategy: The name of the strategy.
+        diagnosis: The fault.
+        repair: The strategy with its options; None for a person.
+    """
 
     strategy: str
     diagnosis: Diagnosis
-    state: CorrectionState
-    context: RunContext
-    options: JsonObject | None = None
-    """What a person has written in place of the options of the rule."""
-
-    @property
-    def repair(self) -> Any:
-        """The strategy with its options."""
-        rule = self.diagnosis.rule
-        if self.options:
-            brought = self.context.map.strategies.factory(rule, self.strategy)
-            return bind(self.strategy, brought, self.options).repair
-        return self.context.strategy_for(self.state, rule, self.strategy).repair
+    repair: Any = None
 
     @property
     def primitive(self) -> Any:
-        """The strategy as the pass over arguments sees it; None where it is no part of the pass."""
+        """The strategy as the pass over arguments sees it; None if it is not part of the pass."""
         return getattr(self.repair, "primitive", None)
 
     def concerns(self, *places: str | None) -> bool:
         """Say whether one of these places lies in, or around, one that is at fault."""
         return any(
-            one == place or one.startswith(f"{place}/") or place.startswith(f"{one}/")
+            fault == place or fault.startswith(f"{place}/") or place.startswith(f"{fault}/")
             for place in places
             if place is not None
-            for one in self.diagnosis.paths
+            for fault in self.diagnosis.paths
         )
 
-    def is_helped(self, round_: Round) -> bool:
+
+class Round:
+    """What one round has come to so far.
+
+    Attributes:
+        state: The state of the run when the round begins.
+        context: The context of the run.
+        call: The call, with the changes made.
+        key: What is equal for calls equal to the one that the round began with.
+        counts: The counters of the run.
+        vouch: The records for which somebody vouches.
+        changes: The changes of this round.
+        tried: What the repairs of this round came to.
+        question: What a person is to be asked.
+        wait: Seconds until the same call is made again.
+        end: The update that ends the run.
+    """
+
+    def __init__(self, state: CorrectionState, context: RunContext) -> None:
+        self.state = state
+        self.context = context
+        self.call = call_of(state["current"])
+        self.key = context.key_of(self.call)
+        self.vouch = [*state["vouch"]]
+        self.changes: list[Change] = []
+        self.tried: list[JsonDict] = []
+        self.question: JsonDict | None = None
+        self.wait: float | None = None
+        self.end: Update | None = None
+        self.counts = count(state["counts"], "rounds")
+        for kind in sorted({finding["kind"] for finding in state["findings"]}):
+            self.count("per_kind", key=kind)
+
+    def count(self, name: str, more: float = 1, key: str | None = None) -> None:
+        """Raise a counter of the run."""
+        self.counts = count(self.counts, name, more, key)
+
+    def is_spent(self, rung: Rung) -> bool:
+        """Say whether the strategy may not be used any more."""
+        bound_ = check_bound(self.counts, self.context.limits, "per_strategy", rung.strategy)
+        return bound_ is not None
+
+    def is_helped(self, rung: Rung) -> bool:
         """Say whether a change of this round concerns the fault."""
-        return any(self.concerns(each.path, each.moved_from) for each in round_.changes)
+        return any(rung.concerns(change.path, change.moved_from) for change in self.changes)
+
+    def note(self, rung: Rung, outcome: str, reason: str = "", **more: JSON) -> str:
+        """Note what a repair came to, and return it."""
+        trial = {
+            "strategy": rung.strategy,
+            "rule": rung.diagnosis.rule,
+            "path": rung.diagnosis.path,
+            "outcome": outcome,
+            "reason": release(reason, 300),
+            "key": self.key,
+            "fault": fault_of(rung.diagnosis),
+            **more,
+        }
+        self.tried.append(trial)
+        return outcome
+
+    def update(self) -> Update:
+        """Return what the round came to."""
+        names = ("strategy", "rule", "path", "outcome", "reason")
+        tried = [{name: trial[name] for name in names} for trial in drop_unused(self.tried)]
+        changes = list(map(change_json, self.changes))
+        update: Update = {
+            "counts": self.counts,
+            "tried": [*self.state["tried"], *self.tried],
+            "pending": changes,
+            "wait": None if changes else self.wait,
+            "vouch": self.vouch,
+            "question": None if changes else self.question,
+            "note": {"tried": tried, "changes": changes},
+        }
+        if (cost := cost_of(self.counts, self.state["counts"]))["model_calls"]:
+            update["note"]["cost"] = cost
+        if self.end is not None:
+            return update | self.end
+        if changes:
+            return update | {"outcome": "changed", "current": call_json(self.call)}
+        return update | {"outcome": "gave_up" if self.wait is None else "wait"}
 
 
-def start_round(state: CorrectionState, context: RunContext) -> Round:
-    """Return the round that begins with the call as it stands."""
-    counts = count(state["counts"], "rounds")
-    for kind in dict.fromkeys(each["kind"] for each in state["findings"]):
-        counts = count(counts, "per_kind", key=kind)
-    call = call_of(state["current"])
-    return Round(call, context.key_of(call), counts, vouch=tuple(state["vouch"]))
-
-
-def take(answer: Repair, rung: Rung, round_: Round) -> Round:
-    """Return the round after one answer; what it came to is noted in `tried`."""
-    match answer:
+def take(repair: Repair, rung: Rung, round_: Round) -> str:
+    """Take one repair into the round; note and return what it came to."""
+    match repair:
         case Changed(changes) if len(changes) > MAX_CHANGES:
             # A part of them would be another repair than the one that is meant.
-            return note(round_, rung, "gave_up", f"it makes more than {MAX_CHANGES} changes")
+            return round_.note(rung, "gave_up", f"it makes more than {MAX_CHANGES} changes")
         case Changed(changes):
-            # As the state can hold them.
-            made = (replace(each, safety=Safety(each.safety)) for each in changes)
-            held = (e if e.after is ABSENT else replace(e, after=plain(e.after)) for e in made)
-            return change_call(held, rung, round_)
+            return make_changes(map(_as_json, changes), rung, round_)
         case Wait(seconds):
-            waits = replace(round_, wait=max(round_.wait or 0.0, seconds))
-            return note(waits, rung, "wait", f"{seconds:g} s")
+            # What cannot be written is refused before it changes the round.
+            reason = f"{seconds:g} s"
+            round_.wait = max(round_.wait or 0.0, seconds)
+            return round_.note(rung, "wait", reason)
         case Retry():
-            return _repeat(answer, rung, round_)
+            return _repeat(repair, rung, round_)
         case Result(value):
-            ends: Update = {"outcome": "answered", "result": plain(value)}
-            return note(replace(round_, end=ends), rung, "answered")
-        case Ask():
-            return _ask(answer, rung, round_)
+            round_.end = {"outcome": "answered", "result": plain(value)}
+            return round_.note(rung, "answered")
+        case Ask(text):
+            from selfcorrect.people.questions import question_about
+
+            # It is put where nothing else helps.
+            path = rung.diagnosis.path
+            round_.question = question_about(repair, path, round_.state, round_.tried)
+            return round_.note(rung, "asked", text)
         case Escalate(reason):
-            return note(replace(round_, end=stop_by(answer)), rung, "escalated", reason)
+            round_.end = stop_by(repair)
+            return round_.note(rung, "escalated", reason)
         case Terminal(reason):
-            # A person who says no is no error of a terminal kind.
+            # A person who says no is not an error of a terminal kind.
             is_person = rung.strategy == PERSON
-            ends = stop_run("rejected", bound(reason, 1_000)) if is_person else stop_by(answer)
-            return note(replace(round_, end=ends), rung, "terminal", reason)
+            round_.end = (
+                stop_run("rejected", bound(reason, 1_000)) if is_person else stop_by(repair)
+            )
+            return round_.note(rung, "terminal", reason)
         case GiveUp(reason):
-            return note(round_, rung, "gave_up", reason)
+            return round_.note(rung, "gave_up", reason)
         case _:
-            return note(round_, rung, "gave_up", f"{answer!r:.80} is no repair")
+            return round_.note(rung, "gave_up", f"{repair!r:.80} is not a repair")
 
 
-def change_call(changes: Iterable[Change], rung: Rung, round_: Round) -> Round:
-    """Make changes if the policy lets all of them run."""
+def _as_json(change: Change) -> Change:
+    """Return a change as the state can hold it."""
+    after = change.after if change.after is ABSENT else plain(change.after)
+    return replace(change, safety=Safety(change.safety), after=after)
+
+
+def make_changes(changes: Iterable[Change], rung: Rung, round_: Round) -> str:
+    """Make changes if the policy lets all of them run; note and return what became of them."""
     rule = rung.diagnosis.rule
-    few = islice(changes, MAX_CHANGES)
-    made = tuple(replace(each, strategy=rung.strategy, rule=rule) for each in few)
+    own = [
+        replace(change, strategy=rung.strategy, rule=rule)
+        for change in islice(changes, MAX_CHANGES)
+    ]
     try:
-        new = apply(round_.call, made)
+        new = apply(round_.call, own)
     except LookupError as error:
-        return note(round_, rung, "failed", str(error))
+        return round_.note(rung, "failed", str(error))
     # A strategy that changes nothing would be asked about the same call for ever. For Python,
     # 1 and True are equal.
-    is_equal = all(type(each.before) is type(each.after) for each in made)
+    is_equal = all(type(change.before) is type(change.after) for change in own)
     if is_equal and new == round_.call:
-        return note(round_, rung, "gave_up", "nothing changes")
-    if (why := rung.context.refusal_of(made, new, rung.state)) is not None:
-        return note(round_, rung, "refused", why, changes=list(map(change_json, made)))
-    next_round = replace(round_, call=new, changes=round_.changes + made)
-    return note(next_round, rung, "changed", "; ".join({each.reason: 0 for each in made}))
+        return round_.note(rung, "gave_up", "nothing changes")
+    if (why := round_.context.refusal_of(own, new, round_.state)) is not None:
+        return round_.note(rung, "refused", why, changes=list(map(change_json, own)))
+    round_.call = new
+    round_.changes += own
+    reasons = dict.fromkeys(change.reason for change in own)
+    return round_.note(rung, "changed", "; ".join(reasons))
 
 
-def _ask(answer: Ask, rung: Rung, round_: Round) -> Round:
-    """Keep the question: it is put where nothing else helps."""
-    from selfcorrect.people.questions import question_about
-
-    asked = question_about(answer, rung.diagnosis.path, rung.state, rung.context, round_.tried)
-    return note(replace(round_, question=asked), rung, "asked", answer.question)
-
-
-def _repeat(answer: Retry, rung: Rung, round_: Round) -> Round:
+def _repeat(repair: Retry, rung: Rung, round_: Round) -> str:
     """Let the same call run again, and raise the bound on executions as far as the ceiling."""
-    context, state, times = rung.context, rung.state, answer.times
-    vouch = round_.vouch
+    context, state, times = round_.context, round_.state, repair.times
+    vouch, further = round_.vouch, f"{times:g} further executions"
     if rung.strategy != PERSON:
         # A person vouches for what the question tells of; a handler knows its tool.
-        outcome = "lost" if answer.even_if_lost else "refused"
-        own = dict.fromkeys(each.key for each in context.own_records(state))
-        vouch += tuple({"key": key, "outcome": outcome} for key in own)
-    if isinstance(context.may_repeat(state, vouch), Refuse):
-        return note(round_, rung, "gave_up", "nobody knows whether it was done already")
-    executed = len(state["attempts"])
-    allowed = round_.counts.get("allowed_attempts", executed + times)
-    if not executed < allowed:
-        return note(round_, rung, "gave_up", f"{times:g} further executions did not help")
-    counts = {**round_.counts, "allowed_attempts": min(allowed, context.limits.ceiling)}
-    again = replace(round_, counts=counts, wait=round_.wait or 0.0, vouch=vouch)
-    return note(again, rung, "retry", f"{times:g} further executions")
-
-
-def note(round_: Round, rung: Rung, outcome: str, reason: str = "", **more: JSON) -> Round:
-    """Note what an answer came to."""
-    item = {
-        "strategy": rung.strategy,
-        "rule": rung.diagnosis.rule,
-        "path": rung.diagnosis.path,
-        "outcome": outcome,
-        "reason": release(reason, 300),
-        "key": round_.key,
-        "fault": fault_of(rung.diagnosis),
-        **more,
-    }
-    return replace(round_, tried=(*round_.tried, item))
-
-
-def update_of(round_: Round, state: CorrectionState) -> Update:
-    """Return what the round came to."""
-    shown = ("strategy", "rule", "path", "outcome", "reason")
-    changes = list(map(change_json, round_.changes))
-    tried = [{key: each[key] for key in shown} for each in seen(round_.tried)]
-    update: Update = {
-        "counts": round_.counts,
-        "tried": [*state["tried"], *round_.tried],
-        "pending": changes,
-        "wait": None if changes else round_.wait,
-        "vouch": [*round_.vouch],
-        "question": None if changes else round_.question,
-        "note": {"tried": tried, "changes": changes},
-    }
-    if (cost := cost_of(round_.counts, state["counts"]))["model_calls"]:
-        update["note"]["cost"] = cost
-    if round_.end is not None:
-        return update | round_.end
-    if changes:
-        return update | {"outcome": "changed", "current": call_json(round_.call)}
-    return update | {"outcome": "gave_up" if round_.wait is None else "wait"}
+        outcome = "lost" if repair.even_if_lost else "refused"
+        keys = dict.fromkeys(record.key for record in records_of(state))
+        vouch = [*vouch, *({"key": key, "outcome": outcome} for key in keys)]
+    if isinstance(may_repeat(state, context, vouch), Refuse):
+        return round_.note(rung, "gave_up", "nobody knows whether it was done already")
+    executions = len(state["attempts"])
+    allowed = round_.counts.get("allowed_attempts", executions + times)
+    if not executions < allowed:
+        return round_.note(rung, "gave_up", f"{further} did not help")
+    round_.counts = {**round_.counts, "allowed_attempts": min(allowed, context.limits.ceiling)}
+    round_.wait, round_.vouch = round_.wait or 0.0, vouch
+    return round_.note(rung, "retry", further)

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.again import Refuse
+from selfcorrect.effects.again import Refuse, Request, Verdict, Vouch, may_run
 from selfcorrect.lazy import load_table
 from selfcorrect.limits import check_bound
-from selfcorrect.model import Diagnosis, Needs, call_of
-from selfcorrect.state import CorrectionState, Update, stop_run
+from selfcorrect.model import UNDECLARED, Diagnosis, JsonObject, Needs, call_of
+from selfcorrect.state import CorrectionState, Update, records_of, stop_run
 from selfcorrect.text import bound
 
 _AGAIN = ("wait", "retry")
@@ -19,24 +19,24 @@ async def select_strategy(state: CorrectionState, context: RunContext) -> Update
     """Choose what the next repair round tries, or stop where nothing is left."""
     if (question := state["question"]) is not None:
         return _ask(state, context, question["question"])
-    kinds = [("per_kind", each["kind"]) for each in state["findings"]]
+    kinds = [("per_kind", finding["kind"]) for finding in state["findings"]]
     if why := _first_bound([("rounds", None), ("seconds", None), *kinds], state, context):
         return stop_run("limit_reached", why)
     tried = _list_tried(state, context)
-    found = [_next_rungs(index, tried, state, context) for index in range(len(state["findings"]))]
-    # Free rungs of some findings come before a paid one of another: a repair may settle both.
-    if free := [each for each in found if each.needs == "nothing"]:
+    ladders = [_next_rungs(index, tried, state, context) for index in range(len(state["findings"]))]
+    # Free rungs of some findings come before a paid one of another: a repair may help both.
+    if free := [rungs for rungs in ladders if rungs.needs == "nothing"]:
         return _select(free)
-    people = [each for each in found if each.needs == "person"]
+    people = [rungs for rungs in ladders if rungs.needs == "person"]
     if refused := stop_refused(state, context):
         # What is repaired now is only proposed: no model is paid, but a person may vouch for it.
         return _select(people[:1]) if people else refused
-    if not found or any(each.needs is None for each in found):
-        return _give_up(state, found)
+    if not ladders or any(rungs.needs is None for rungs in ladders):
+        return _give_up(state, ladders)
     if why := check_bound(state["counts"], context.limits, "attempts"):
-        # Nothing is paid, and nobody is asked, for a call that may not run any more.
+        # A call that may not run any more is not worth a model call or a question.
         return stop_run("attempts_exhausted", why)
-    return _select([each for each in found if each.needs == "model"] or people[:1])
+    return _select([rungs for rungs in ladders if rungs.needs == "model"] or people[:1])
 
 
 def stop_refused(
@@ -50,7 +50,7 @@ def stop_refused(
         is_meant: Whether the same call may be made again on purpose.
     """
     # The run's own executions decide here; `execute` asks the ledger too.
-    refusal = context.may_repeat(state, state["vouch"], is_meant=is_meant)
+    refusal = may_repeat(state, context, state["vouch"], is_meant=is_meant)
     if not isinstance(refusal, Refuse):
         return None
     current, last = state["current"], state["attempts"][-1]
@@ -59,6 +59,23 @@ def stop_refused(
     )
     proposal = {} if current == last["call"] else {"proposal": current}
     return stop_run(refusal.reason, detail, **proposal)
+
+
+def may_repeat(
+    state: CorrectionState,
+    context: RunContext,
+    vouches: Iterable[JsonObject],
+    *,
+    is_meant: bool = True,
+) -> Verdict:
+    """Say whether the tool may be called again, as far as the run's own executions say."""
+    current, own = call_of(state["current"]), records_of(state)
+    tool = context.tools.get(current.name)
+    # A key costs as much as a repair, and before an execution there is nothing to compare.
+    asks_key = bool(own) and tool is not None and not is_meant
+    doubt = context.intent_of(state, current).doubt if asks_key else ""
+    request = Request("", doubt, [Vouch(**vouch) for vouch in vouches], is_meant=is_meant)
+    return may_run((), tool.effect if tool else UNDECLARED, own, request)
 
 
 def fault_of(diagnosis: Diagnosis) -> str:
@@ -71,16 +88,21 @@ def _list_tried(state: CorrectionState, context: RunContext) -> set[tuple[str, s
     if not state["tried"]:
         return set()
     key = context.key_of(call_of(state["current"]))
-    items = [each for each in state["tried"] if each["key"] == key]
-    return {(each["strategy"], each["fault"]) for each in items if each["outcome"] not in _AGAIN}
+    return {
+        (trial["strategy"], trial["fault"])
+        for trial in state["tried"]
+        if trial["key"] == key and trial["outcome"] not in _AGAIN
+    }
 
 
 def _first_bound(
     bounds: Iterable[tuple[str, str | None]], state: CorrectionState, context: RunContext
 ) -> str | None:
     """Say which of several bounds is reached, or return None."""
-    reasons = (check_bound(state["counts"], context.limits, name, key) for name, key in bounds)
-    return next(filter(None, reasons), None)
+    for name, key in bounds:
+        if why := check_bound(state["counts"], context.limits, name, key):
+            return why
+    return None
 
 
 def _ask(state: CorrectionState, context: RunContext, text: str) -> Update:
@@ -126,13 +148,15 @@ def _useless(name: str, needs: Needs, state: CorrectionState, context: RunContex
 
 
 def _select(rungs: list[_Rungs]) -> Update:
-    chosen = [{"finding": each.finding, "strategies": each.strategies} for each in rungs]
-    return {"outcome": "selected", "selected": chosen, "note": {"selected": chosen[:20]}}
+    selected = [{"finding": own.finding, "strategies": own.strategies} for own in rungs]
+    return {"outcome": "selected", "selected": selected, "note": {"selected": selected[:20]}}
 
 
-def _give_up(state: CorrectionState, found: list[_Rungs]) -> Update:
-    texts = [state["findings"][each.finding]["text"] for each in found if each.needs is None]
-    skipped = [why for each in found for why in each.skipped][:20]
-    shown = "; ".join(bound(text, 200) for text in texts[:5])
-    detail = f"No repair applies: {shown}" if shown else "No repair applies to this error."
-    return stop_run("no_strategy", detail) | {"note": {"skipped": skipped}}
+def _give_up(state: CorrectionState, ladders: list[_Rungs]) -> Update:
+    indices = [rungs.finding for rungs in ladders if rungs.needs is None]
+    texts = [bound(state["findings"][index]["text"], 200) for index in indices[:5]]
+    skipped = [why for rungs in ladders for why in rungs.skipped]
+    detail = "No repair applies to this error."
+    if texts:
+        detail = f"No repair applies: {'; '.join(texts)}"
+    return stop_run("no_strategy", detail) | {"note": {"skipped": skipped[:20]}}

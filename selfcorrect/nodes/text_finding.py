@@ -10,7 +10,7 @@ from selfcorrect.state import CorrectionState
 def text_finding(
     text: str, finding: Finding, state: CorrectionState, context: RunContext
 ) -> Finding | None:
-    """Return what is wrong with a text that is no strict call; None if it holds no call at all.
+    """Return what is wrong with a text that is not a strict call; None if it holds no call.
 
     Args:
         text: The text.
@@ -18,10 +18,10 @@ def text_finding(
         state: The run.
         context: Its parts.
     """
-    given = state["given"]
-    chosen = context.read(text, given.get("finish_reason"))
+    finish_reason = state["given"].get("finish_reason")
+    chosen = context.read(text, finish_reason)
     if isinstance(chosen, Unreadable):
-        code = "cut" if is_cut(given.get("finish_reason")) else "malformed_json"
+        code = "cut" if is_cut(finish_reason) else "malformed_json"
         return own_finding("MalformedCall", code, chosen.reason, "")
     if isinstance(chosen, NoCall):
         return _prose(context)
@@ -36,7 +36,7 @@ def text_finding(
 def object_finding(
     text: str, finding: Finding, state: CorrectionState, context: RunContext
 ) -> Finding:
-    """Return what is wrong with an object that is no one call; see `text_finding`."""
+    """Return what is wrong with an object that is not exactly one call; see `text_finding`."""
     chosen = context.read(text, state["given"].get("finish_reason"))
     return (_several(chosen, state) if isinstance(chosen, Chosen) else None) or finding
 
@@ -52,6 +52,6 @@ def _several(chosen: Chosen, state: CorrectionState) -> Finding | None:
 def _prose(context: RunContext) -> Finding | None:
     """Return a finding about a text without a call, where the map wants a model to look at it."""
     code = "malformed_json" if context.map.reading.prose == "ask" else "no_call"
-    if code == "no_call" and not any(code in each.rule.code for each in context.map.rules):
+    if code == "no_call" and not any(code in placed.rule.code for placed in context.map.rules):
         return None
     return own_finding("MalformedCall", code, "the text holds no call", "")

@@ -1,12 +1,8 @@
 """validate: the whole call against the schema, and every change against the safety policy."""
 
-from collections.abc import Iterable
-
 from selfcorrect.context import RunContext
-from selfcorrect.errors import near_name
-from selfcorrect.model import Call, Finding, call_of, change_of, own_finding
-from selfcorrect.state import CorrectionState, Update, state_findings, stop_run
-from selfcorrect.text import release
+from selfcorrect.model import call_of, change_of
+from selfcorrect.state import CorrectionState, Update, stop_run
 
 
 async def validate(state: CorrectionState, context: RunContext) -> Update:
@@ -17,24 +13,6 @@ async def validate(state: CorrectionState, context: RunContext) -> Update:
     if (why := context.refusal_of(changes, call, state)) is not None:
         return {"pending": []} | stop_run("rejected", f"{why}.")
     update: Update = {"changes": [*state["changes"], *state["pending"]], "pending": []}
-    if (wrong := check_call(call, context)) is not None:
+    if (wrong := context.check_call(call)) is not None:
         return update | wrong | {"outcome": "invalid"}
     return update | {"outcome": "valid", "findings": []}
-
-
-def check_call(call: Call, context: RunContext) -> Update | None:
-    """Return what is wrong with a call that does not fit its tool, or None.
-
-    Pays nothing and asks nobody.
-    """
-    tool = context.tools.get(call.name)
-    if tool is None:
-        return state_findings("plan", [unknown_tool(call.name, context.tools)])
-    findings = tool.findings(call.args)
-    return state_findings("schema", findings) if findings else None
-
-
-def unknown_tool(name: str, offered: Iterable[str]) -> Finding:
-    """Return the finding about a name that no tool has."""
-    text = release(f"there is no tool {name[:80]!r}{near_name(name, offered)}")
-    return own_finding("UnknownTool", "unknown_tool", text, "/name")

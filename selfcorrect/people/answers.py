@@ -1,14 +1,20 @@
 """What a person's answer comes to: a decision is recognised before any value."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from selfcorrect.context import RunContext
+from selfcorrect.effects.again import Record, Refuse, Run, Verdict
+from selfcorrect.effects.equal import digest
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.errors import AnsweredError
 from selfcorrect.lazy import load_table
 from selfcorrect.model import (
     JSON,
     Call,
     Change,
     Changed,
+    Diagnosis,
     GiveUp,
     JsonDict,
     JsonObject,
@@ -20,8 +26,77 @@ from selfcorrect.model import (
     change_of,
 )
 from selfcorrect.names.likeness import typos
-from selfcorrect.pointer import ARGS, look
+from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, take
+from selfcorrect.pointer import ARGS, apply, keys_of, look
 from selfcorrect.schema.place import Place
+from selfcorrect.state import CorrectionState, Update
+from selfcorrect.text import bound
+from selfcorrect.tools.run import plain
+
+_VOUCH = ("key", "outcome", "attempt")
+_AFFIRMS = ("changed", "retry")
+"""What an answer comes to that lets the call run; a rejection vouches for nothing."""
+
+
+async def take_answer(
+    answer: object, question: JsonDict, state: CorrectionState, context: RunContext
+) -> Update:
+    """Return what a person's answer comes to; one that cannot be used is asked for again.
+
+    Raises:
+        AnsweredError: If somebody else has answered the question otherwise.
+    """
+    answer, round_ = plain(answer), Round(state, context)
+    # Only the answer to a question about a doubt vouches, and only for that doubt.
+    round_.vouch += [{name: doubt[name] for name in _VOUCH} for doubt in question["doubts"]]
+    rung = Rung(PERSON, Diagnosis(paths=(question["path"],)))
+    outcome = take(_checked_repair(answer, question, round_), rung, round_)
+    if outcome not in _AFFIRMS:
+        round_.vouch = state["vouch"]
+    if outcome in NO_HELP:
+        round_.question = {**question, "problem": round_.tried[-1]["reason"]}
+    else:
+        await _claim(answer, question, context)
+        round_.count("questions")
+    return round_.update()
+
+
+def _checked_repair(answer: JSON, question: JsonObject, round_: Round) -> Repair:
+    """Return the repair of an answer; the call may run as it stands only if it fits its tool."""
+    call, context = round_.call, round_.context
+    tool, keys = context.tools.get(call.name), keys_of(question["path"])
+    place = tool.arguments.at(keys) if tool is not None and keys else None
+    is_first = not round_.counts.get("questions")
+    repair = repair_of(answer, question, call, place, is_first=is_first)
+    is_approval = isinstance(repair, Retry) or _changes_nothing(repair, call)
+    if is_approval and (wrong := context.check_call(call)) is not None:
+        return GiveUp(f"the call cannot run as it stands: {wrong['findings'][0]['text']}")
+    return Retry(1) if is_approval else repair
+
+
+def _changes_nothing(repair: Repair, call: Call) -> bool:
+    """Say whether a person edits a call into what it is."""
+    try:
+        return isinstance(repair, Changed) and apply(call, repair.changes) == call
+    except LookupError:
+        return False
+
+
+async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
+    """Take the question for this answer: of two that come at once, one counts."""
+    if context.task is None:
+        return
+    own, key = digest(answer), digest("answer", context.task)
+    about = f"{own} {bound(question['question'], 200)}"
+    record = Record(key, key, "a person's answer", about=about, thread=context.thread or "")
+
+    def decide(history: Sequence[Record]) -> Verdict:
+        is_other = any(not record.about.startswith(own) for record in history)
+        return Refuse("repeated_failure") if is_other else Run()
+
+    if isinstance(await context.use_ledger(context.ledger.begin, record, decide), Refuse):
+        raise AnsweredError(f"the question {question['id']} was answered already")
+    await context.use_ledger(context.ledger.settle, key, Outcome.DONE)
 
 
 def repair_of(
@@ -52,8 +127,8 @@ def repair_of(
         place: The place that the question is about, where it is about one.
         is_first: Whether it is the first question of the run.
     """
-    named, said = _named(answer)
-    item = _item(said, question, place)
+    named, inner = _named(answer)
+    item = _item(inner, question, place)
     if isinstance(item, GiveUp):
         return item
     if named != question["id"] and (named is not None or not is_first):
@@ -112,8 +187,8 @@ def _action_of(answer: Any) -> str | None:
     if not isinstance(answer, Mapping):
         return None
     if "action" in answer and not isinstance(answer["action"], Mapping):
-        said = str(answer["action"])
-        return _TABLE["actions"].get(said.strip().casefold(), said)
+        word = str(answer["action"])
+        return _TABLE["actions"].get(word.strip().casefold(), word)
     return _TABLE["actions"].get(str(answer.get("type")).strip().casefold())
 
 
@@ -121,7 +196,7 @@ def _word(answer: str | bool, question: JsonObject, place: Place | None) -> Json
     """Tell a decision from a value; where a word may be both, neither is guessed."""
     word = str(answer).strip().strip(".!'\"`").casefold()
     choices = place.choices if place is not None else ()
-    listed = [str(each).casefold() for each in (*question["options"], *choices)]
+    listed = [str(value).casefold() for value in (*question["options"], *choices)]
     decision, value = _TABLE["words"].get(word), {"action": "answer", "value": answer}
     if not question["path"]:
         decision = decision or _TABLE["unclear"].get(word)
@@ -129,7 +204,7 @@ def _word(answer: str | bool, question: JsonObject, place: Place | None) -> Json
     if decision is not None and word not in listed:
         return {"action": decision}
     is_value = word in listed or (place is not None and "boolean" in place.kinds)
-    is_slip = any(typos(word, each, 1) <= 1 for each in _TABLE["words"])
+    is_slip = any(typos(word, other, 1) <= 1 for other in _TABLE["words"])
     if decision is None and (is_value or not (word in _TABLE["unclear"] or is_slip)):
         return value
     return GiveUp(
@@ -149,8 +224,8 @@ def _choice(choice: Any, question: JsonObject, call: Call) -> Repair:
 
 def _choose(option: JSON, question: JsonObject, call: Call) -> Repair:
     if isinstance(option, Mapping) and "changes" in option:
-        changes = [change_of(each) for each in option["changes"]]
-        return Changed(_by_person(each.path, each.before, each.after) for each in changes)
+        changes = [change_of(item) for item in option["changes"]]
+        return Changed(_by_person(old.path, old.before, old.after) for old in changes)
     return _set(question["path"], option, call)
 
 

@@ -1,14 +1,16 @@
 """Questions to a person: one shape, whoever shows them."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from selfcorrect.context import RunContext
+from selfcorrect.effects.again import doubt_of
 from selfcorrect.effects.equal import digest
+from selfcorrect.effects.outcome import Outcome
 from selfcorrect.lazy import load_table
 from selfcorrect.model import Ask, JsonDict
-from selfcorrect.state import CorrectionState, seen
+from selfcorrect.state import CorrectionState, drop_unused, records_of
 from selfcorrect.text import bound, release
 from selfcorrect.tools.run import plain
 
@@ -16,7 +18,7 @@ MAX_OPTIONS = 50
 
 
 def question_about(
-    ask: Ask, path: str, state: CorrectionState, context: RunContext, answers: Iterable[JsonDict]
+    ask: Ask, path: str, state: CorrectionState, trials: Iterable[JsonDict]
 ) -> JsonDict:
     """Return a question as JSON; its id is the same when the node is run again after an answer.
 
@@ -26,37 +28,51 @@ def question_about(
         ask: What is asked.
         path: The place that the answer is for.
         state: The state of the run.
-        context: Its parts.
-        answers: What strategies answered in this round.
+        trials: What the strategies of this round came to.
     """
-    tried = seen([*state["tried"], *answers])
+    tried = drop_unused([*state["tried"], *trials])
     # Another round may refuse the same changes again.
-    refused = list({str(e["changes"]): e for e in tried if e["outcome"] == "refused"}.values())
+    refusals = [trial for trial in tried if trial["outcome"] == "refused"]
+    refused = list({str(trial["changes"]): trial for trial in refusals}.values())
     own: Any = plain(list(islice(ask.options, MAX_OPTIONS)))
-    offered = [*own, *({"changes": each["changes"]} for each in refused[-3:])]
-    # The answer vouches for their records.
-    doubts = context.doubts_of(state)
-    given = state["given"]
+    options = [*own, *({"changes": trial["changes"]} for trial in refused[-3:])]
+    doubts = _doubts_of(state)
+    beside = state["given"]
     # A message may come with the id of an earlier one, and a call with that of another message.
-    about = [state["run"], given.get("message_id"), given.get("index"), len(state["attempts"])]
-    doubtful = load_table("sentences.toml")["doubts"]
-    told = (doubtful.get(outcome, "") for outcome in {each["outcome"]: 0 for each in doubts})
+    about = [state["run"], beside.get("message_id"), beside.get("index"), len(state["attempts"])]
+    sentences = load_table("sentences.toml")["doubts"]
+    outcomes = dict.fromkeys(doubt["outcome"] for doubt in doubts)
+    warnings = (sentences.get(outcome, "") for outcome in outcomes)
     return {
         "id": digest(about, path, bound(ask.question, 2_000))[:12],
-        "question": release("".join([*told, bound(ask.question, 800)]), 1_000),
-        "options": offered,
+        "question": release("".join([*warnings, bound(ask.question, 800)]), 1_000),
+        "options": options,
         "path": path,
         "call": state["current"],
         "original": state["original"],
-        "request": given.get("request"),
-        "errors": [release(each["text"], 500) for each in state["findings"][:20]],
-        "tried": [{"strategy": each["strategy"], "reason": each["reason"]} for each in tried[-20:]],
-        "refused": [each["reason"] for each in refused[-20:]],
+        "request": beside.get("request"),
+        "errors": [release(finding["text"], 500) for finding in state["findings"][:20]],
+        "tried": [{name: trial[name] for name in ("strategy", "reason")} for trial in tried[-20:]],
+        "refused": [trial["reason"] for trial in refused[-20:]],
         "changes": state["changes"][-20:],
         "executions": len(state["attempts"]),
         "attempts": [
-            {name: each[name] for name in ("number", "call", "outcome", "text")}
-            for each in state["attempts"][-10:]
+            {name: attempt[name] for name in ("number", "call", "outcome", "text")}
+            for attempt in state["attempts"][-10:]
         ],
         "doubts": doubts,
     }
+
+
+def _doubts_of(state: CorrectionState) -> list[JsonDict]:
+    """Return the records in doubt that nobody has vouched for: the answer vouches for them."""
+    records = {record.key: record for record in records_of(state)}
+    doubts = [
+        doubt_of(replace(record, about=record.tool), record.status)
+        for record in records.values()
+        if record.status in (Outcome.REFUSED, Outcome.LOST)
+    ]
+    for finding in state["findings"]:
+        doubts += finding.get("doubts", ())
+    vouched = [vouch["key"] for vouch in state["vouch"]]
+    return [doubt for doubt in doubts if doubt["key"] not in vouched]
