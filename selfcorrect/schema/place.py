@@ -69,7 +69,7 @@ class Place:
 
         An object means the branch whose tag it holds, or else the one whose keys fit it best.
         """
-        own = kind_of(value)
+        own = type_of(value)
         found = [each for each in self.branches if each.takes(own)]
         if len(found) > 1 and isinstance(value, Mapping):
             if self.tag is not None:
@@ -90,7 +90,7 @@ class Place:
         """Say whether a value is valid here."""
         try:
             # Of a union with a thousand branches no more is compiled than need be.
-            is_other = isinstance(value, str | dict | list) and not self.takes(kind_of(value))
+            is_other = isinstance(value, str | dict | list) and not self.takes(type_of(value))
             return not is_other and self.validator.is_valid(value)
         except (ValueError, TypeError, OverflowError, RecursionError):
             return False
@@ -101,19 +101,19 @@ class Place:
         return self.accepts(None)
 
     @cached_property
-    def kinds(self) -> frozenset[str]:
+    def types(self) -> frozenset[str]:
         """The JSON types that it takes beside null; empty means any."""
-        named = self.view.get("type", ())
-        if not named and self.branches:
+        names = self.view.get("type", ())
+        if not names and self.branches:
             # None where one of the alternatives leaves it open.
-            kinds = [each.kinds for each in self.branches]
-            return frozenset().union(*kinds) if all(kinds) else frozenset()
-        return frozenset([named] if isinstance(named, str) else named) - {"null"}
+            types = [branch.types for branch in self.branches]
+            return frozenset().union(*types) if all(types) else frozenset()
+        return frozenset([names] if isinstance(names, str) else names) - {"null"}
 
-    def takes(self, kind: str) -> bool:
+    def takes(self, name: str) -> bool:
         """Say whether values of a JSON type may stand here."""
-        kinds = self.kinds
-        return not kinds or kind in kinds or (kind == "integer" and "number" in kinds)
+        types = self.types
+        return not types or name in types or (name == "integer" and "number" in types)
 
     @cached_property
     def choices(self) -> tuple[JSON, ...]:
@@ -216,10 +216,10 @@ class Place:
         return compile_schema({**own, "$defs": stored} if stored else own, self.root.parts)
 
 
-def kind_of(value: JSON) -> str:
+def type_of(value: JSON) -> str:
     """Return the JSON type of a value.
 
-    >>> kind_of(True), kind_of(5), kind_of({})
+    >>> type_of(True), type_of(5), type_of({})
     ('boolean', 'integer', 'object')
     """
     names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
