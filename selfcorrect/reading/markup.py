@@ -15,29 +15,32 @@ from selfcorrect.reading.json_calls import CallTextError
 from selfcorrect.reading.json_text import Scanner, inside, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import NAME
-from selfcorrect.reading.text_call import IsTool, TextCall
+from selfcorrect.reading.text_call import IsTool, Span, TextCall
 
 
-def read_markup(text: str, start: int, is_tool: IsTool) -> tuple[tuple[TextCall, ...], int] | None:
-    """Read the marked call that begins at a place; return it with its end.
+def read_markup(text: str, start: int, is_tool: IsTool) -> Span | None:
+    """Read the marked call that begins at `start`.
 
-    >>> read_markup("<function=f><parameter=a>x</parameter></function>", 0, bool)[0][0].arguments
+    >>> read_markup("<function=f><parameter=a>x</parameter></function>", 0, bool).calls[0].arguments
     {'a': 'x'}
 
     Raises:
         CallTextError: If a call is marked and its body cannot be read.
     """
     for form in _FORMS:
-        found = re.compile(form["opening"] % PATTERNS).match(text, start)
-        if found is None or (form.get("is_bare") and not is_tool(found["name"])):
+        opening = re.compile(form["opening"] % PATTERNS).match(text, start)
+        if opening is None or (form.get("is_bare") and not is_tool(opening["name"])):
             continue
-        name, groups = found["name"], found.groupdict()
-        own, closing = groups.get("mark") or name, form["closing"] % {**PATTERNS, "name": name}
+        groups = opening.groupdict()
+        name = groups["name"]
+        closing = form["closing"] % {**PATTERNS, "name": name}
         try:
-            arguments, end, skipped = _body(text, found.end(), closing, own)
+            arguments, end, skipped = _body(
+                text, opening.end(), closing, groups.get("mark") or name
+            )
         except JsonTextError as error:
             raise CallTextError(name, error) from None
-        return (TextCall(name, arguments, (), skipped, groups.get("id")),), end
+        return Span(start, end, (TextCall(name, arguments, (), skipped, groups.get("id")),))
     return None
 
 

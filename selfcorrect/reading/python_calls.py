@@ -11,18 +11,16 @@ from typing import TypeAlias
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_text import Scanner, inside
 from selfcorrect.reading.literals import JsonTextError
-from selfcorrect.reading.text_call import TextCall
+from selfcorrect.reading.text_call import Span, TextCall
 
 NAME = r"[A-Za-z_](?:[\w.\-]|\\_)*+"
 """The name of a tool; Markdown escapes an underscore of it."""
 
 
-def read_python_calls(
-    text: str, start: int, *, quoted: bool = False
-) -> tuple[tuple[TextCall, ...], int] | None:
-    """Read the call, or the list of calls, that begins at a place; return it with its end.
+def read_python_calls(text: str, start: int, *, quoted: bool = False) -> Span | None:
+    """Read the call, or the list of calls, that begins at `start`.
 
-    >>> read_python_calls("f(a=1, b='x')", 0)[0][0].arguments
+    >>> read_python_calls("f(a=1, b='x')", 0).calls[0].arguments
     {'a': 1, 'b': 'x'}
 
     Args:
@@ -31,7 +29,7 @@ def read_python_calls(
         quoted: Whether the calls stood in quotes.
 
     Returns:
-        The calls and where they end; None where no name with a parenthesis begins.
+        The calls; None where no name with a parenthesis begins.
 
     Raises:
         JsonTextError: If an argument is no literal, or its value is not certain.
@@ -42,7 +40,7 @@ def read_python_calls(
     parts = scanner.parts("]") if text[start] == "[" else (None,)
     calls = [call for _ in parts for call in _calls(scanner, quoted=quoted)]
     skipped = inside(scanner.skipped)
-    return tuple(TextCall(*call, skipped) for call in calls), scanner.at
+    return Span(start, scanner.at, tuple(TextCall(*call, skipped) for call in calls))
 
 
 def bare(name: str) -> str:
@@ -71,24 +69,31 @@ def _calls(scanner: Scanner, *, quoted: bool) -> Iterator[_Call]:
 
 
 def _call(scanner: Scanner, *, quoted: bool) -> _Call:
-    found = _NAME.match(scanner.text, scanner.at)
-    if found is None:
+    opening = _NAME.match(scanner.text, scanner.at)
+    if opening is None:
         scanner.refuse("a list of calls holds something else")
-    scanner.at = found.end()
-    scanner.skipped += ["quote"] * bool(found[1]) + ["markdown"] * ("\\" in found[2])
+    scanner.at = opening.end()
+    if opening[1]:
+        scanner.skipped.append("quote")
+    name = _name(scanner, opening[2])
     named: JsonDict = {}
     positional: list[JSON] = []
     for _ in scanner.parts(")"):
         key = _KEY.match(scanner.text, scanner.at)
         if key is not None:
             scanner.at = key.end()
-            scanner.skipped += ["markdown"] * ("\\" in key[1])
-            scanner.put(named, bare(key[1]), _value(scanner, quoted=quoted))
+            scanner.put(named, _name(scanner, key[1]), _value(scanner, quoted=quoted))
         elif named:
             scanner.refuse("a value without a name stands behind a named one")
         else:
             positional.append(scanner.value())
-    return bare(found[2]), named, tuple(positional)
+    return name, named, tuple(positional)
+
+
+def _name(scanner: Scanner, written: str) -> str:
+    if "\\" in written:
+        scanner.skipped.append("markdown")
+    return bare(written)
 
 
 def _value(scanner: Scanner, *, quoted: bool) -> JSON:
