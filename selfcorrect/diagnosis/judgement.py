@@ -1,4 +1,4 @@
-"""The reading of one error: what rules leave open, its own words and the witness fill in."""
+"""Judges one error: what its rules leave open, its own words and the witness fill in."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -62,24 +62,24 @@ def judge(
     """
     places = places_of(args, schema)
     evidence, rules = gather(finding, ruling, ask, places)
-    found = _decide(evidence, rules)
-    if by_words_alone(found[0], ruling):
+    decision = _decide(evidence, rules)
+    if by_words_alone(decision[0], ruling):
         # Words make a call run again only if each of their clauses says so.
         for text in openings_of(evidence):
             opening: Finding = {**finding, "text": text}
             of_opening = gather(opening, ask(opening), ask, places)
             if (doubt := _decide(*of_opening))[0] not in RETRYABLE:
-                found, rules = doubt, of_opening[1]
+                decision, rules = doubt, of_opening[1]
                 break
-    kind, category, confidence, witness = found
+    kind, category, confidence, witness = decision
     # A place in the text of an error of a tool that acts is no value to run with.
     constraint = {} if acts or kind in FAULTLESS else evidence.constraint
     wait = evidence.wait
     if wait is None and kind in RETRYABLE and not acts:
         wait = seconds_of(rules.captures.get("seconds")) or evidence.spoken_wait
-    vouched = rules.first is not None and rules.first.rule.repair is not None
-    by_words = kind in RETRYABLE and not _is_backed(kind, ruling) and not vouched
-    if evidence.blame.by == "elimination" and not rules.paths:
+    is_vouched = rules.first is not None and rules.first.rule.repair is not None
+    by_words = kind in RETRYABLE and not _is_backed(kind, ruling) and not is_vouched
+    if evidence.subject.by == "elimination" and not rules.paths:
         witness = "elimination"
     more: Finding = {
         "paths": places_at_fault(evidence, rules.paths, kind),
@@ -99,15 +99,16 @@ def faults_of(finding: Finding, args: JSON, schema: JsonObject | None) -> list[F
     if len(faults) < 2:
         return [finding]
     places = places_of(args, schema)
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for fault in faults:
         path = locate(fault.place, places)
-        if path is not None and path not in found:
-            keys = places.keys.get(path, tuple(path.split(".")))
-            one: Finding = {**finding, "paths": [pointer(*keys)]}
-            # The first one speaks for the whole error; each of the others for its place.
-            found[path] = {**one, "text": fault.sentence, "code": fault.code} if found else one
-    return list(found.values()) if len(found) > 1 else [finding]
+        if path is not None and path not in findings:
+            own: Finding = {**finding, "paths": [_pointer(path, places)]}
+            if findings:
+                # The first one speaks for the whole error; each of the others for its place.
+                own |= {"text": fault.sentence, "code": fault.code}
+            findings[path] = own
+    return list(findings.values()) if len(findings) > 1 else [finding]
 
 
 def gather(
@@ -156,15 +157,18 @@ def _decide(evidence: Evidence, rules: Ruling) -> tuple[ErrorKind, Category, flo
 
     weights = load()
     votes = testify(weights, features_of(evidence))
-    found = decide(votes, weights, evidence, kind, category)
-    return ErrorKind(found.kind), Category(found.category), found.confidence, "witness"
+    own = decide(votes, weights, evidence, kind, category)
+    return ErrorKind(own.kind), Category(own.category), own.confidence, "witness"
 
 
 def places_at_fault(evidence: Evidence, by_rules: list[str], kind: ErrorKind) -> list[str]:
     """Return the places at fault as JSON Pointers: those that a rule says, or the error's own."""
-    keys = evidence.places.keys
-    own = [pointer(*keys.get(path, path.split("."))) for path in evidence.blame.paths]
+    own = [_pointer(path, evidence.places) for path in evidence.subject.paths]
     if len(by_rules) == len(own) == 1 and own[0].endswith(by_rules[0].removeprefix("/args")):
         # A pattern captures a name; the error also says where it stands.
         return own
     return by_rules or ([] if kind in FAULTLESS else own)
+
+
+def _pointer(path: str, places: Places) -> str:
+    return pointer(*places.keys.get(path, path.split(".")))

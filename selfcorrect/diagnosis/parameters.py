@@ -1,4 +1,4 @@
-"""Parameters: the arguments of a call and its schema, and those that an error is about."""
+"""Finds the arguments of a call and its schema that an error is about."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,19 +43,19 @@ class Places:
 
 def places_of(args: JSON, schema: JsonObject | None) -> Places:
     """List the arguments of a call and of a schema."""
-    found = dict(_values(args, (), 0))
+    values: dict[str, JSON] = {}
+    keys: dict[str, tuple[str, ...]] = {}
+    for place, value in _values(args, (), 0):
+        path = ".".join(place)
+        values[path], keys[path] = value, place
     properties = (schema or {}).get("properties")
-    declared = tuple(map(str, properties)) if isinstance(properties, Mapping) else ()
-    keys = {".".join(path): path for path in found} | {each: (each,) for each in declared}
+    if isinstance(properties, Mapping):
+        keys |= {name: (name,) for name in map(str, properties)}
     names: dict[str, tuple[str, ...]] = {}
-    for path, parts in keys.items():
-        for name in {plain_name(path), plain_name(parts[-1])}:
+    for path, place in keys.items():
+        for name in {plain_name(path), plain_name(place[-1])}:
             names[name] = (*names.get(name, ()), path)
-    return Places(
-        {".".join(path): value for path, value in found.items()},
-        keys,
-        names,
-    )
+    return Places(values, keys, names)
 
 
 def plain_name(name: str) -> str:
@@ -99,21 +99,18 @@ def mask(text: str, places: Places) -> Masked:
     """Mark the values of the call in a text, the longest first."""
     quoted: list[str] = []
     bare: list[str] = []
-    spelt = sorted(
-        ((str(value).strip()[:_LONG], path) for path, value in places.values.items()),
-        key=lambda pair: -len(pair[0]),
-    )
-    if not any("://" in value for value, _ in spelt):
-        # The address that a 401 was answered from says nothing of the arguments.
+    texts = {path: str(value).strip()[:_LONG] for path, value in places.values.items()}
+    if not any("://" in value for value in texts.values()):
+        # The address that answered 401 says nothing of the arguments.
         text = _ADDRESS.sub(MARK, text)
-    for value, path in spelt:
+    for path, value in sorted(texts.items(), key=lambda item: -len(item[1])):
         if not value or value not in text:
             continue
         whole = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
-        found = whole.search(text)
-        if found is None:
+        match = whole.search(text)
+        if match is None:
             continue
-        is_quoted = text[found.start() - 1 : found.start()] in _QUOTATION
+        is_quoted = text[match.start() - 1 : match.start()] in _QUOTATION
         if is_quoted or len(value) >= _SHORT or value.lstrip("-").isdigit():
             (quoted if is_quoted else bare).append(path)
             # A value that is an argument's name too may stand for the name elsewhere.
@@ -128,31 +125,32 @@ _ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>]+")
 
 
 @frozen
-class Blame:
-    """The arguments at fault, as dotted paths, and how they were found."""
+class Subject:
+    """The arguments that an error is about, as dotted paths, and what shows it."""
 
     paths: tuple[str, ...] = ()
     by: str = "none"
 
 
-def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
+def subject_of(faults: Iterable[Fault], masked: Masked, places: Places) -> Subject:
     """Find the arguments at fault: by the body, by the text, by their values, by elimination."""
-    located = [(locate(each.place, places), each) for each in faults]
-    found = [_inside(path, each.sentence, places) for path, each in located if path]
-    if found:
-        return Blame(tuple(dict.fromkeys(found)), "structure")
-    scores = _scores(masked, places)
-    score = max(scores.values(), default=0.0)
-    only = places.top[0] if len(places.top) == 1 else None
+    paths = [
+        _inside(path, fault.sentence, places)
+        for fault in faults
+        if (path := locate(fault.place, places))
+    ]
+    if paths:
+        return Subject(tuple(dict.fromkeys(paths)), "structure")
     names = _new_names(masked.text)
     if names and not places.named(names[0]) and not _runs_program(places):
-        return Blame(names, "text")
-    if only and score < _NAMED:
-        return Blame((only,), "text" if scores.get(only, 0.0) > _NOUN else "elimination")
-    best_ones = tuple(
-        _inside(path, masked.text, places) for path in scores if scores[path] == score
-    )[:2]
-    return Blame(best_ones, "text") if best_ones else Blame()
+        return Subject(names, "text")
+    scores = _scores(masked, places)
+    best = max(scores.values(), default=0.0)
+    if len(places.top) == 1 and best < _NAMED:
+        is_mentioned = scores.get(places.top[0], 0.0) > _NOUN
+        return Subject(places.top, "text" if is_mentioned else "elimination")
+    paths = [_inside(path, masked.text, places) for path in scores if scores[path] == best]
+    return Subject(tuple(paths[:2]), "text" if paths else "none")
 
 
 def _inside(path: str, sentence: str, places: Places) -> str:
@@ -167,9 +165,9 @@ def locate(place: Sequence[str], places: Places) -> str | None:
     """Return the path of a place, without keys that stand before it such as `body`, or None."""
     for start in range(len(place)):
         path = ".".join(place[start:])
-        known = (path,) if path in places.values else places.named(path)
-        if known:
-            return known[0]
+        paths = (path,) if path in places.values else places.named(path)
+        if paths:
+            return paths[0]
         if start < len(place) - 1 and ".".join(place[start:-1]) in places.values:
             return path
     inner = [key for key in place if key not in ("body", "query", "path", "args")]
@@ -192,9 +190,9 @@ def _runs_program(places: Places) -> bool:
 _OPEN, _CLOSE = r"[\"'`‘“«(\[]", r"[\"'`’”»)\]]"
 _NAME = r"[A-Za-z_$@][\w$@.\[\]-]{0,80}"
 _VERBS = "must|should|is|are|cannot|may|has|needs|contains|failed|exceeds?|does"
-_WAYS = tuple(
-    (weight, re.compile(way, re.MULTILINE))
-    for weight, way in (
+_MENTIONS = tuple(
+    (weight, re.compile(pattern, re.MULTILINE))
+    for weight, pattern in (
         (2.6, rf"(?i)(?:\bat|[@|→]|\bpath:) `?(?:path:? )?[/$.]*({_NAME})`?\s*(?:\Z|--|\n)"),
         (
             2.4,
@@ -204,7 +202,7 @@ _WAYS = tuple(
         (1.2, r"([A-Za-z_$][\w$.-]{0,80})"),
     )
 )
-"""Ways to name an argument, with the strength of each as evidence."""
+"""Patterns that name an argument, with the strength of each as evidence."""
 _QUOTED, _BARE = 2.2, 1.4
 """Strength of an argument whose value the text repeats, in quotes and without."""
 _NOUN, _NAMED = 0.9, 2.0
@@ -221,8 +219,7 @@ def _scores(masked: Masked, places: Places) -> dict[str, float]:
         scores[path] = max(scores.get(path, 0.0), weight)
 
     for name, weight in _mentions(masked.text):
-        known = places.named(name) or places.named(".".join(keys_in(name)))
-        for path in known:
+        for path in places.named(name) or places.named(".".join(keys_in(name))):
             add(path, weight)
     for paths, weight in ((masked.quoted, _QUOTED), (masked.bare, _BARE)):
         for path in paths:
@@ -236,8 +233,8 @@ def _scores(masked: Masked, places: Places) -> dict[str, float]:
 
 
 def _mentions(text: str) -> Iterator[tuple[str, float]]:
-    for weight, way in _WAYS:
-        yield from ((found[1], weight) for found in way.finditer(text))
+    for weight, pattern in _MENTIONS:
+        yield from ((mention[1], weight) for mention in pattern.finditer(text))
 
 
 def _whole(path: str, places: Places) -> str:
@@ -263,8 +260,8 @@ _QUOTES = rf"((?:[\"'`‘“]{_NAME}[\"'`’”](?:, | and |, and )?){{1,20}})"
 _STATE = "missing|required|undefined|not (?:set|given|provided)"
 _MUST = r"must be present|must be [\w ]+\(was missing"
 _NEW = tuple(
-    re.compile(way, re.MULTILINE)
-    for way in (
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
         rf"(?i)(?:{_LACK}|{_BEFORE})\b[^\n\"'`‘“]{{0,60}}?{_QUOTES}",
         rf"(?i){_QUOTE}:? (?:\w+ ){{0,3}}(?:{_LACK}|must (?:be (?:present|set)|exist))",
         rf"(?i)(?:{_LACK}|unrecogni[sz]ed)\b[^\n:]{{0,60}}: ({_NAME})\b",
@@ -273,10 +270,12 @@ _NEW = tuple(
         rf"\A['\"]({_NAME})['\"]\Z",
     )
 )
-"""Ways to name an argument that is missing or unknown, the surest first."""
+"""Patterns that name an argument that is missing or unknown, the surest first."""
 _LISTED = re.compile(_QUOTE)
 
 
 def _new_names(text: str) -> tuple[str, ...]:
-    new = next((found[1] for way in _NEW if (found := way.search(text))), "")
-    return tuple(_LISTED.findall(new)) or ((new,) if new else ())
+    for pattern in _NEW:
+        if match := pattern.search(text):
+            return tuple(_LISTED.findall(match[1])) or (match[1],)
+    return ()
