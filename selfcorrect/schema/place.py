@@ -58,11 +58,11 @@ class Place:
             keys: The keys that lead to it.
             value: What stands here, for the branch of a union that it means.
         """
-        found: Place = self
+        place: Place = self
         for key in keys:
-            meant = None if value is ABSENT else found.meant(value)
-            found, value = (meant or found).inner(key), find(value, [key])
-        return found
+            meant = None if value is ABSENT else place.meant(value)
+            place, value = (meant or place).inner(key), find(value, [key])
+        return place
 
     def meant(self, value: JSON) -> Place | None:
         """Return the branch of a union that a value means, though it need not fit; or None.
@@ -70,16 +70,16 @@ class Place:
         An object means the branch whose tag it holds, or else the one whose keys fit it best.
         """
         own = type_of(value)
-        found = [each for each in self.branches if each.takes(own)]
-        if len(found) > 1 and isinstance(value, Mapping):
+        branches = [branch for branch in self.branches if branch.takes(own)]
+        if len(branches) > 1 and isinstance(value, Mapping):
             if self.tag is not None:
                 name, by_value = self.tag
                 return by_value.get(_plain_text(value.get(name)))
             # An object without a key of any branch means none of them.
-            known = [each for each in found if not value.keys().isdisjoint(each.properties)]
-            least = min((each.misfits(value) for each in known), default=None)
-            found = [each for each in known if each.misfits(value) == least]
-        return found[0] if len(found) == 1 else None
+            near = [each for each in branches if not value.keys().isdisjoint(each.properties)]
+            least = min((each.misfits(value) for each in near), default=None)
+            branches = [each for each in near if each.misfits(value) == least]
+        return branches[0] if len(branches) == 1 else None
 
     def misfits(self, value: JsonObject) -> tuple[int, int]:
         """Count the keys that an object has too many, and those that it lacks."""
@@ -170,12 +170,12 @@ class Place:
     @cached_property
     def branches(self) -> tuple[Place, ...]:
         """The alternatives of a union."""
-        found = [each for word in ("anyOf", "oneOf") for each in self.view.get(word) or ()]
-        return tuple(Place(each, self.root, self.name, required=self.required) for each in found)
+        schemas = [each for word in ("anyOf", "oneOf") for each in self.view.get(word) or ()]
+        return tuple(Place(each, self.root, self.name, required=self.required) for each in schemas)
 
     @cached_property
     def tag(self) -> tuple[str, Mapping[str, Place]] | None:
-        """The argument whose listed value tells the objects of a union apart, and what it tells."""
+        """The argument whose listed value tells the objects of a union apart, and which it means."""
         objects = [each for each in self.branches if each.takes("object")]
         for name in objects[0].properties if len(objects) > 1 else ():
             tags = [
@@ -210,10 +210,10 @@ class Place:
         Raises:
             ValueError: If it is not a usable JSON Schema.
         """
-        # Where the schema says nothing, or only yes or no, there is nothing to refer to.
-        own = {"not": {}} if self.schema is False else dict(_mapping(self.schema))
-        stored = _definitions(own, self.root.definitions)
-        return compile_schema({**own, "$defs": stored} if stored else own, self.root.parts)
+        own: JsonDict = {"not": {}} if self.schema is False else dict(_mapping(self.schema))
+        if any("$ref" in part for part in parts_of(own)):
+            own["$defs"] = self.root.definitions
+        return compile_schema(own, self.root.parts)
 
 
 def type_of(value: JSON) -> str:
@@ -230,19 +230,6 @@ def _plain_text(value: JSON) -> str:
     return str(value).strip().lower()
 
 
-def _definitions(schema: JsonObject, stored: JsonObject) -> JsonDict:
-    """Return the definitions to which a schema leads."""
-    found: JsonDict = {}
-    todo: list[Any] = [schema] if stored else []
-    while todo:
-        for each in parts_of(todo.pop()):
-            name = str(each.get("$ref", "")).removeprefix("#/$defs/")
-            if name in stored and name not in found:
-                found[name] = stored[name]
-                todo.append(stored[name])
-    return found
-
-
 def _plain(schema: Any, root: Root, depth: int) -> JsonObject:
     """Return a schema without `$ref`, `allOf` and the null of a union."""
     here: JsonDict = dict(_mapping(schema))
@@ -255,9 +242,11 @@ def _plain(schema: Any, root: Root, depth: int) -> JsonObject:
     for part in here.pop("allOf", ()):
         more = _plain(part, root, depth - 1)
         theirs, ours = _mapping(more.get("properties")), _mapping(here.get("properties"))
-        said = {name: each for name, each in ours.items() if each is not True}
-        both = {**ours, **theirs, **said}
-        here = {**more, **here, **({"properties": both} if both else {})}
+        here = {**more, **here}
+        if theirs:
+            # `True` only allows the key: another part says what its value must be.
+            own = {name: each for name, each in ours.items() if each is not True}
+            here["properties"] = {**ours, **theirs, **own}
     for union in ("anyOf", "oneOf"):
         others = [each for each in here.get(union, ()) if _mapping(each).get("type") != "null"]
         if len(others) == 1:
