@@ -175,7 +175,7 @@ class Place:
 
     @cached_property
     def tag(self) -> tuple[str, Mapping[str, Place]] | None:
-        """The argument whose listed value tells the objects of a union apart, and which it means."""
+        """The argument whose listed value tells the objects of a union apart, and what it means."""
         objects = [each for each in self.branches if each.takes("object")]
         for name in objects[0].properties if len(objects) > 1 else ():
             tags = [
