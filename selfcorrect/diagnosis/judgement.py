@@ -13,7 +13,7 @@ from selfcorrect.diagnosis.evidence import (
     plain,
 )
 from selfcorrect.diagnosis.facts import seconds_of
-from selfcorrect.diagnosis.parameters import Places, locate, places_of
+from selfcorrect.diagnosis.parameters import Path, Places, locate, places_of
 from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonObject, frozen
 from selfcorrect.pointer import pointer
 from selfcorrect.strategy_map.match import Ruling
@@ -99,11 +99,11 @@ def faults_of(finding: Finding, args: JSON, schema: JsonObject | None) -> list[F
     if len(faults) < 2:
         return [finding]
     places = places_of(args, schema)
-    findings: dict[str, Finding] = {}
+    findings: dict[Path, Finding] = {}
     for fault in faults:
         path = locate(fault.place, places)
         if path is not None and path not in findings:
-            own: Finding = {**finding, "paths": [_pointer(path, places)]}
+            own: Finding = {**finding, "paths": [pointer(*path)]}
             if findings:
                 # The first one speaks for the whole error; each of the others for its place.
                 own |= {"text": fault.sentence, "code": fault.code}
@@ -163,12 +163,8 @@ def _decide(evidence: Evidence, rules: Ruling) -> tuple[ErrorKind, Category, flo
 
 def places_at_fault(evidence: Evidence, by_rules: list[str], kind: ErrorKind) -> list[str]:
     """Return the places at fault as JSON Pointers: those that a rule says, or the error's own."""
-    own = [_pointer(path, evidence.places) for path in evidence.subject.paths]
+    own = [pointer(*path) for path in evidence.subject.paths]
     if len(by_rules) == len(own) == 1 and own[0].endswith(by_rules[0].removeprefix("/args")):
         # A pattern captures a name; the error also says where it stands.
         return own
     return by_rules or ([] if kind in FAULTLESS else own)
-
-
-def _pointer(path: str, places: Places) -> str:
-    return pointer(*places.keys.get(path, path.split(".")))

@@ -1,8 +1,8 @@
 """Finds the arguments of a call and its schema that an error is about."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from selfcorrect.diagnosis.body import Fault, keys_in
 from selfcorrect.model import JSON, JsonObject, frozen
@@ -17,45 +17,42 @@ _SHORT = 3
 _LONG = 200
 
 
+Path: TypeAlias = tuple[str, ...]
+"""The keys that lead to an argument."""
+
+
 @frozen
 class Places:
     """Where an argument may be at fault.
 
     Attributes:
-        values: Values of the call by dotted path, containers included.
-        keys: The keys of each known path.
+        values: Values of the call, containers included.
         by_name: Paths by their plain name, and by the plain name of their last key.
     """
 
-    values: Mapping[str, JSON]
-    keys: Mapping[str, tuple[str, ...]]
-    by_name: Mapping[str, tuple[str, ...]]
+    values: Mapping[Path, JSON]
+    by_name: Mapping[str, tuple[Path, ...]]
 
     @property
-    def top(self) -> tuple[str, ...]:
+    def top(self) -> tuple[Path, ...]:
         """The arguments of the call that stand in no other."""
-        return tuple(path for path in self.values if len(self.keys[path]) == 1)
+        return tuple(path for path in self.values if len(path) == 1)
 
-    def named(self, name: str) -> tuple[str, ...]:
+    def named(self, name: str) -> tuple[Path, ...]:
         """Return the paths that a name may mean, whatever its case and separators."""
         return self.by_name.get(plain_name(name), ())
 
 
 def places_of(args: JSON, schema: JsonObject | None) -> Places:
     """List the arguments of a call and of a schema."""
-    values: dict[str, JSON] = {}
-    keys: dict[str, tuple[str, ...]] = {}
-    for place, value in _values(args, (), 0):
-        path = ".".join(place)
-        values[path], keys[path] = value, place
+    values = dict(_values(args, (), 0))
     properties = (schema or {}).get("properties")
-    if isinstance(properties, Mapping):
-        keys |= {name: (name,) for name in map(str, properties)}
-    names: dict[str, tuple[str, ...]] = {}
-    for path, place in keys.items():
-        for name in {plain_name(path), plain_name(place[-1])}:
-            names[name] = (*names.get(name, ()), path)
-    return Places(values, keys, names)
+    declared = [(str(name),) for name in properties] if isinstance(properties, Mapping) else []
+    by_name: dict[str, tuple[Path, ...]] = {}
+    for path in dict.fromkeys((*values, *declared)):
+        for name in {plain_name(".".join(path)), plain_name(path[-1])}:
+            by_name[name] = (*by_name.get(name, ()), path)
+    return Places(values, by_name)
 
 
 def plain_name(name: str) -> str:
@@ -70,7 +67,7 @@ def plain_name(name: str) -> str:
 _SEPARATORS = re.compile(r"[^\w.]|_")
 
 
-def _values(node: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], JSON]]:
+def _values(node: Any, path: Path, depth: int) -> Iterator[tuple[Path, JSON]]:
     if isinstance(node, list | tuple):
         node = dict(enumerate(node))
     if isinstance(node, Mapping) and depth < _DEPTH:
@@ -91,14 +88,14 @@ class Masked:
     """
 
     text: str
-    quoted: tuple[str, ...] = ()
-    bare: tuple[str, ...] = ()
+    quoted: tuple[Path, ...] = ()
+    bare: tuple[Path, ...] = ()
 
 
 def mask(text: str, places: Places) -> Masked:
     """Mark the values of the call in a text, the longest first."""
-    quoted: list[str] = []
-    bare: list[str] = []
+    quoted: list[Path] = []
+    bare: list[Path] = []
     texts = {path: str(value).strip()[:_LONG] for path, value in places.values.items()}
     if not any("://" in value for value in texts.values()):
         # The address that answered 401 says nothing of the arguments.
@@ -126,9 +123,9 @@ _ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>]+")
 
 @frozen
 class Subject:
-    """The arguments that an error is about, as dotted paths, and what shows it."""
+    """The arguments that an error is about, and what shows it."""
 
-    paths: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
     by: str = "none"
 
 
@@ -143,7 +140,7 @@ def subject_of(faults: Iterable[Fault], masked: Masked, places: Places) -> Subje
         return Subject(tuple(dict.fromkeys(paths)), "structure")
     names = _new_names(masked.text)
     if names and not places.named(names[0]) and not _runs_program(places):
-        return Subject(names, "text")
+        return Subject(tuple(tuple(name.split(".")) for name in names), "text")
     scores = _scores(masked, places)
     best = max(scores.values(), default=0.0)
     if len(places.top) == 1 and best < _NAMED:
@@ -153,26 +150,25 @@ def subject_of(faults: Iterable[Fault], masked: Masked, places: Places) -> Subje
     return Subject(tuple(paths[:2]), "text" if paths else "none")
 
 
-def _inside(path: str, sentence: str, places: Places) -> str:
+def _inside(path: Path, sentence: str, places: Places) -> Path:
     """Return the key of an object that a sentence misses or refuses, or the object's own path."""
     if not isinstance(places.values.get(path), Mapping):
         return path
     names = _new_names(sentence)
-    return f"{path}.{names[0]}" if names and not places.named(names[0]) else path
+    return (*path, *names[0].split(".")) if names and not places.named(names[0]) else path
 
 
-def locate(place: Sequence[str], places: Places) -> str | None:
+def locate(place: Path, places: Places) -> Path | None:
     """Return the path of a place, without keys that stand before it such as `body`, or None."""
     for start in range(len(place)):
-        path = ".".join(place[start:])
-        paths = (path,) if path in places.values else places.named(path)
+        path = place[start:]
+        paths = (path,) if path in places.values else places.named(".".join(path))
         if paths:
             return paths[0]
-        if start < len(place) - 1 and ".".join(place[start:-1]) in places.values:
+        if path[:-1] in places.values:
             return path
-    inner = [key for key in place if key not in ("body", "query", "path", "args")]
-    is_name = inner and re.fullmatch(_NAME, inner[-1])
-    return ".".join(inner) if is_name else None
+    path = tuple(key for key in place if key not in ("body", "query", "path", "args"))
+    return path if path and re.fullmatch(_NAME, path[-1]) else None
 
 
 _PROGRAM = re.compile(r"[\s(){};=<>/\[\]]")
@@ -211,36 +207,32 @@ _IDS = {"id", "name", "key", "value", "type"}
 """Words of an argument's name that its noun goes without: `order` is `order_id`."""
 
 
-def _scores(masked: Masked, places: Places) -> dict[str, float]:
-    """Return how strongly a text speaks of each known argument."""
-    scores: dict[str, float] = {}
+def _scores(masked: Masked, places: Places) -> dict[Path, float]:
+    """Return how strongly a text speaks of each argument."""
+    scores: dict[Path, float] = {}
 
-    def add(path: str, weight: float) -> None:
+    def add(path: Path, weight: float) -> None:
         scores[path] = max(scores.get(path, 0.0), weight)
 
-    for name, weight in _mentions(masked.text):
-        for path in places.named(name) or places.named(".".join(keys_in(name))):
-            add(path, weight)
+    for weight, pattern in _MENTIONS:
+        for name in pattern.findall(masked.text):
+            for path in places.named(name) or places.named(".".join(keys_in(name))):
+                add(path, weight)
     for paths, weight in ((masked.quoted, _QUOTED), (masked.bare, _BARE)):
         for path in paths:
             add(_whole(path, places), weight)
     words = _nouns(masked.text)
     for path in places.values:
-        nouns = _nouns(places.keys[path][-1]) - _IDS
+        nouns = _nouns(path[-1]) - _IDS
         if nouns and nouns <= words:
             scores.setdefault(path, _NOUN)
     return scores
 
 
-def _mentions(text: str) -> Iterator[tuple[str, float]]:
-    for weight, pattern in _MENTIONS:
-        yield from ((mention[1], weight) for mention in pattern.finditer(text))
-
-
-def _whole(path: str, places: Places) -> str:
+def _whole(path: Path, places: Places) -> Path:
     """Return the list that holds a repeated text: a message names no item by its value."""
-    holder, _, last = path.rpartition(".")
-    return holder if last.isdigit() and isinstance(places.values[path], str) else path
+    is_item = path[-1].isdigit() and isinstance(places.values[path], str)
+    return path[:-1] if is_item else path
 
 
 def _nouns(text: str) -> set[str]:

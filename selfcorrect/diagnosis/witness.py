@@ -112,7 +112,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 def features_of(evidence: Evidence) -> list[str]:
     """List the features of an error, each once."""
-    names = {keys[-1].lower() for keys in evidence.places.keys.values()}
+    names = {path[-1].lower() for paths in evidence.places.by_name.values() for path in paths}
     tokens = [
         _SHAPES.get(word[0]) or ("0" if word.isdigit() else word.lower())
         for word in _TOKEN.findall(evidence.sentence.text[:_LONGEST])
@@ -156,11 +156,11 @@ def _place(evidence: Evidence) -> Iterator[str]:
         value = places.values.get(path)
         yield f"value={type(value).__name__ if path in places.values else 'absent'}"
         yield f"empty={not value}"
-        yield from (f"name:{word.lower()}" for word in _WORD.findall(path.rpartition(".")[2]))
+        yield from (f"name:{word.lower()}" for word in _WORD.findall(path[-1]))
     if not evidence.subject.paths:
         yield "unplaced"
     if len(places.top) == 1:
-        yield f"only:{places.top[0][:20].lower()}"
+        yield f"only:{places.top[0][0][:20].lower()}"
 
 
 # --- the decision ---
@@ -192,7 +192,7 @@ def decide(
     category: str | None = None,
 ) -> Decision:
     """Choose kind and category together; a kind or a category that is passed stays."""
-    hint = next(iter(evidence.hints), ("", ""))
+    hint = evidence.hints[0] if evidence.hints else ("", "")
     # Words alone say that the same call may succeed only where they are sure of it.
     open_kinds = [
         name

@@ -31,8 +31,21 @@ def read_call(source: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Findin
     if isinstance(args, Mapping) and value.keys() <= _KEYS and value.get("type") in _TYPES:
         own_id = value.get("id")
         call = Call(str(value.get("name") or ""), args, None if own_id is None else str(own_id))
+        # A call in this form loads nothing of what reads the others.
         return (call, None) if call.name else _unreadable(source, "the call has no name")
-    return _read_form(value, source, is_tool)
+    from selfcorrect.reading.json_calls import CallTextError, read_json_calls
+
+    try:
+        calls = read_json_calls(dict(value), is_tool, decode=_decode)
+    except CallTextError as error:
+        return _unreadable(source, str(error))
+    if len(calls) != 1:
+        return _unreadable(source, "it is not one call")
+    form = calls[0]
+    if not isinstance(form.arguments, Mapping):
+        why = f"the arguments of {form.name[:80]!r} are not a JSON object"
+        return _unreadable(form.arguments, why, form.name, form.id)
+    return Call(form.name, form.arguments, form.id), None
 
 
 def strict_json(text: str) -> JSON:
@@ -91,25 +104,6 @@ _WITHHELD = (
     "guardrail_intervened",
 )
 """Why a message ended, in the words of providers; any other reason says nothing."""
-
-
-def _read_form(
-    value: JsonObject, source: Any, is_tool: Callable[[str], bool]
-) -> tuple[Call, Finding | None]:
-    """Read a provider's form."""
-    from selfcorrect.reading.json_calls import CallTextError, read_json_calls
-
-    try:
-        calls = read_json_calls(dict(value), is_tool, decode=_decode)
-    except CallTextError as error:
-        return _unreadable(source, str(error))
-    if len(calls) != 1:
-        return _unreadable(source, "it is not one call")
-    call = calls[0]
-    if not isinstance(call.arguments, Mapping):
-        why = f"the arguments of {call.name[:80]!r} are not a JSON object"
-        return _unreadable(call.arguments, why, call.name, call.id)
-    return Call(call.name, call.arguments, call.id), None
 
 
 def _decode(arguments: JSON) -> tuple[JSON, tuple[str, ...]]:

@@ -10,6 +10,7 @@ from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
 from selfcorrect.schema.place import Place
+from selfcorrect.text import bound
 
 MAX_WRONG = 1_000
 """Problems beyond which arguments are refused as a whole: no work is done for each of them."""
@@ -191,5 +192,4 @@ def _dot(keys: Sequence[object]) -> str:
 def _quote(value: JSON) -> str:
     # Only as much of a long text is written as is shown.
     short = value[:60] if isinstance(value, str) else value
-    text = json.dumps(short, ensure_ascii=False, default=repr)
-    return text if len(text) <= 60 and short == value else f"{text[:59]}…"
+    return bound(json.dumps(short, ensure_ascii=False, default=repr), 60)
