@@ -5,7 +5,7 @@ import dis
 import errno
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -82,25 +82,23 @@ def reported_error(value: JSON, text: str) -> ToolReportedError:
         text,
         # Of two statuses the one that leaves more in doubt counts.
         status_code=max(statuses, default=None, key=lambda status: status >= 500),
-        code=_field_in(parts, ("code", "error_code", "errorCode", "type"), _is_code),
-        retry_after=_field_in(
-            parts, ("retry_after", "retryAfter", "retry_after_seconds"), _is_seconds
+        code=_first(_fields(parts, "code", "error_code", "errorCode", "type"), _code_in),
+        retry_after=_first(
+            _fields(parts, "retry_after", "retryAfter", "retry_after_seconds"), seconds_of
         ),
         timed_out=any(part.get(name) is True for part in parts for name in TIMEOUT_FIELDS),
         is_refusal=value.get("isError") is True,
     )
 
 
-def _field_in(parts: list[JsonObject], names: Sequence[str], fits: Callable[[JSON], bool]) -> Any:
-    return next((part[name] for part in parts for name in names if fits(part.get(name))), None)
+def _fields(parts: list[JsonObject], *names: str) -> list[JSON]:
+    return [part.get(name) for part in parts for name in names]
 
 
-def _is_code(value: JSON) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= 200 and " " not in value
-
-
-def _is_seconds(value: JSON) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+def _code_in(value: JSON) -> str | None:
+    if isinstance(value, str) and 0 < len(value) <= 200 and " " not in value:
+        return value
+    return None
 
 
 def recorded_finding(
@@ -129,8 +127,8 @@ def recorded_finding(
     }
 
 
-def _first(layers: Iterable[BaseException], read: Callable[[BaseException], Any]) -> Any:
-    return next((fact for fact in map(read, layers) if fact is not None), None)
+def _first(sources: Iterable[Any], read: Callable[[Any], Any]) -> Any:
+    return next((fact for fact in map(read, sources) if fact is not None), None)
 
 
 def _class_names(kind: type) -> list[str]:

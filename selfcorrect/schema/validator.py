@@ -27,7 +27,7 @@ class Validator(Protocol):
         ...
 
 
-def compile_schema(schema: JsonObject, parts: int = 1) -> Validator:
+def compile_schema(schema: JsonObject, parts: int) -> Validator:
     """Return the validator of a schema.
 
     Args:
@@ -44,7 +44,7 @@ def compile_schema(schema: JsonObject, parts: int = 1) -> Validator:
 def _compile(schema: str, parts: int) -> Validator:
     import jsonschema_rs as library
 
-    plain, longest, listed = loads(schema), None, 0
+    plain, longest, listed = loads(schema), None, 1
     if "pattern" in schema or len(schema) > _LONG:
         from selfcorrect.schema.patterns import longest_list, longest_text
 
@@ -58,8 +58,7 @@ def _compile(schema: str, parts: int) -> Validator:
             retriever=_refuse,
             pattern_options=options,
         )
-        is_costly = longest or parts > _FEW or listed > _MANY
-        return _Bounded(validator, longest, parts, listed) if is_costly else validator
+        return _Bounded(validator, longest, parts, listed)
 
     try:
         return build(library.RegexOptions())
@@ -73,7 +72,7 @@ def _compile(schema: str, parts: int) -> Validator:
 
 @frozen
 class _Bounded:
-    """A validator that takes values up to a length."""
+    """A validator of values up to a length, so that its time is bounded."""
 
     whole: Validator
     longest: int | None
@@ -88,7 +87,7 @@ class _Bounded:
     def iter_errors(self, instance: Any) -> Iterator[Any]:
         # An error of each part holds the value.
         _check_length(instance, _MOST_WORK // self.parts, "alternatives")
-        if self.listed > _MANY and _count_values(instance) > _MOST_WORK // self.listed:
+        if _count_values(instance) > _MOST_WORK // self.listed:
             raise TooLargeError(
                 f"the arguments hold too many values for a list of {self.listed} allowed ones"
             )
@@ -109,10 +108,8 @@ def _count_values(value: Any) -> int:
     return 1 + sum(map(_count_values, value)) if isinstance(value, list) else 1
 
 
-_FEW = 10
-_MANY = 1_000
 _LONG = 10_000
-"""Parts, listed values and characters of a schema from which on they are looked at."""
+"""Characters of a schema from which on its lists are counted."""
 _MOST_WORK = 4_000_000
 """Characters times parts of a place, and values times listed ones, in which errors are listed."""
 
