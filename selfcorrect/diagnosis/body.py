@@ -27,7 +27,7 @@ class Fault:
 
 @frozen
 class Body:
-    """What stands in the body of a text.
+    """What the body of a text holds.
 
     Attributes:
         faults: What is wrong, in order.
@@ -78,7 +78,7 @@ def plain_key(key: object) -> str:
 
 
 def _parse(text: str) -> Any:
-    """Return the first JSON value or Python literal with members that stands in a text."""
+    """Return the first JSON value or Python literal with members in a text."""
     for opening in islice(_OPENING.finditer(text), 5):
         start = opening.start()
         try:

@@ -7,10 +7,11 @@ import errno
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from selfcorrect.diagnosis.body import Body, Fault, body_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
-from selfcorrect.diagnosis.parameters import MARK, Masked, Places, Subject, mask, subject_of
+from selfcorrect.diagnosis.parameters import MARK, Places, Subject, mask, subject_of
 from selfcorrect.lazy import load_table
 from selfcorrect.model import RETRYABLE, ErrorKind, Finding, JsonDict, frozen
 from selfcorrect.patterns import compile_pattern, window
@@ -27,8 +28,7 @@ class Evidence:
 
     Attributes:
         sentence: The error's own sentence, with the values of the call masked.
-        spoken: The same as the tool said it.
-        faults: The faults that a body lists.
+        spoken: The same with the values of the call, as the tool wrote it.
         places: The arguments of the call and of the schema.
         subject: The arguments at fault.
         status: The status that the exception carries, or its body says.
@@ -37,13 +37,12 @@ class Evidence:
         constraint: What the sentence demands.
         wait: Seconds that the exception, or a field of its body, asks to wait.
         spoken_wait: Seconds that only words ask to wait.
-        is_success: Whether an exception carries a status that is no failure's, and no faults.
+        is_success: Whether the exception carries the status of a success, and the body no fault.
         hints: Kinds and categories that the map's hints say.
     """
 
     sentence: "Sentence"
     spoken: str
-    faults: tuple[Fault, ...]
     places: Places
     subject: Subject
     status: int | str | None
@@ -66,12 +65,11 @@ def evidence_of(finding: Finding, places: Places) -> Evidence:
     spoken = _unmask(sentence.text, fault.sentence)
     shown = f"{sentence.front} {sentence.text}"[:_READ]
     codes = dict.fromkeys(filter(None, _codes(finding, body, shown)))
-    own = Masked(sentence.text, masked.quoted, masked.bare)
+    own = replace(masked, text=sentence.text)
     wait = finding.get("retry_after")
     return Evidence(
         sentence=sentence,
         spoken=spoken,
-        faults=body.faults,
         places=places,
         subject=subject_of(body.faults, own, places),
         status=_status(finding, body, spoken),

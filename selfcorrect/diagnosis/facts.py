@@ -75,7 +75,7 @@ def reported_error(value: JSON, text: str) -> ToolReportedError:
     parts = [error, value] if isinstance(error, Mapping) else [value]
     details = [item for part in parts for item in part.values() if isinstance(item, list | dict)]
     if any(item is not error and item is not value.get("content") for item in details):
-        # Which argument is meant stands in the details.
+        # The details name the argument that is meant.
         text = f"{text}\n{json.dumps(dict(parts[0]), ensure_ascii=False, default=str)}"
     statuses = [status for part in parts for status in statuses_of(part) if status >= 400]
     return ToolReportedError(

@@ -24,13 +24,13 @@ SURE = 0.97
 
 @frozen
 class Judgement:
-    """What an error is, how sure that is, and who saw it.
+    """What an error is, and what a finding says of it.
 
     Attributes:
         kind: What the error is.
         category: What is wrong with the call.
-        rules: What the rules say to it.
-        more: What a finding says beside them: who saw it, how sure that is, places, wait.
+        rules: What the rules say of it.
+        more: Further members of the finding: witness, confidence, places, constraint, wait.
         by_words: Whether nothing but words says that the same call may succeed later.
     """
 
@@ -54,8 +54,8 @@ def judge(
 
     Args:
         finding: The error as it was seen.
-        ruling: What the rules say to it.
-        ask: Returns what the rules say to a finding.
+        ruling: What the rules say of it.
+        ask: Returns what the rules say of a finding.
         args: The arguments of the call.
         schema: Their schema.
         acts: Whether the tool has side effects.
@@ -72,7 +72,7 @@ def judge(
                 decision, rules = doubt, of_opening[1]
                 break
     kind, category, confidence, witness = decision
-    # A place in the text of an error of a tool that acts is no value to run with.
+    # A value that only an error names must not reach a tool that acts.
     constraint = {} if acts or kind in FAULTLESS else evidence.constraint
     wait = evidence.wait
     if wait is None and kind in RETRYABLE and not acts:

@@ -35,7 +35,7 @@ class Places:
 
     @property
     def top(self) -> tuple[Path, ...]:
-        """The arguments of the call that stand in no other."""
+        """The arguments of the call that no other one holds."""
         return tuple(path for path in self.values if len(path) == 1)
 
     def named(self, name: str) -> tuple[Path, ...]:
@@ -176,7 +176,7 @@ _PROGRAM = re.compile(r"[\s(){};=<>/\[\]]")
 
 
 def _runs_program(places: Places) -> bool:
-    """Say whether the only argument is a command or a query: what it lacks is no argument."""
+    """Say whether the only argument is a command or a query: it misses words, not arguments."""
     top = places.top
     return len(top) == 1 and bool(_PROGRAM.search(str(places.values[top[0]])))
 

@@ -54,7 +54,7 @@ def may_read(chosen: Chosen, policy: Literal["whole", "edge", "off"], *, acts: b
     """Return whether the calls count as calls.
 
     Args:
-        chosen: What stands in the text.
+        chosen: The calls of a text.
         policy: The deployment's `[reading] text`.
         acts: Whether one of the tools acts.
     """
@@ -140,7 +140,7 @@ def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
     for start, end, is_marked in blocks_in(text):
         inside = [span for span in spans if start <= span.start and span.end <= end]
         content = [span.calls for span in inside]
-        # A block that is quoted, or stands in a comment, shows it on its first line.
+        # The first line of a block shows whether it is quoted or a comment.
         is_full = _is_alone(text, start, end) and not _around(text[:end], inside, start)
         if is_marked and not (inside and is_full):
             # It is marked as a call and cannot be read as one.

@@ -1,11 +1,12 @@
 """Reads calls in Python's notation: `find(city="Bonn", limit=5)`. Literals only.
 
-A call may stand in quotes as a whole, as in `['find(city=Bonn, NW)']`. Whoever writes so leaves
-out the quotes inside, or uses the same ones.
+A whole call may be quoted, as in `['find(city=Bonn, NW)']`. A model that writes so leaves out the
+quotes inside, or uses the same ones.
 """
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TypeAlias
 
 from selfcorrect.model import JSON, JsonDict
@@ -32,7 +33,7 @@ def read_python_calls(text: str, start: int, *, quoted: bool = False) -> Span | 
         The calls; None where no name with a parenthesis begins.
 
     Raises:
-        JsonTextError: If an argument is no literal, or its value is not certain.
+        JsonTextError: If an argument is not a literal, or its value is not certain.
     """
     if not _START.match(text, start):
         return None
@@ -53,17 +54,16 @@ _Call: TypeAlias = tuple[str, JsonDict, tuple[JSON, ...]]
 
 
 def _calls(scanner: Scanner, *, quoted: bool) -> Iterator[_Call]:
-    """Read a call, or the calls that stand in the same quotes."""
+    """Read a call, or the calls in the same quotes."""
     opening = _QUOTE.match(scanner.text, scanner.at)
     if opening is not None:
         scanner.at = opening.end()
         scanner.skipped.append("quote")
-    while True:
-        yield _call(scanner, quoted=quoted or opening is not None)
-        more = _NEXT.match(scanner.text, scanner.at) if quoted or opening else None
-        if more is None:
-            break
-        scanner.at = more.end()
+        quoted = True
+    yield _call(scanner, quoted=quoted)
+    while quoted and (comma := _NEXT.match(scanner.text, scanner.at)):
+        scanner.at = comma.end()
+        yield _call(scanner, quoted=True)
     if opening is not None and scanner.peek() == opening[0]:
         scanner.at += 1
 
@@ -97,16 +97,14 @@ def _name(scanner: Scanner, written: str) -> str:
 
 
 def _value(scanner: Scanner, *, quoted: bool) -> JSON:
-    """Read a value; in a call that stands in quotes, a text may have none of its own."""
-    start, count = scanner.at, len(scanner.skipped)
-    words = _UNQUOTED.match(scanner.text, start) if quoted else None
-    try:
+    """Read a value; in a quoted call, a text may lack quotes of its own."""
+    words = _UNQUOTED.match(scanner.text, scanner.at) if quoted else None
+    if words is None:
+        return scanner.value()
+    count = len(scanner.skipped)
+    with suppress(JsonTextError):
         value = scanner.value()
-    except JsonTextError:
-        if words is None:
-            raise
-    else:
-        if words is None or scanner.at >= words.end():
+        if scanner.at >= words.end():
             return value
     scanner.at = words.end()
     scanner.skipped[count:] = ["bare text"]
@@ -114,7 +112,7 @@ def _value(scanner: Scanner, *, quoted: bool) -> JSON:
 
 
 _QUOTE = re.compile(rf"[\"'](?={NAME}\()")
-"""What opens a call that stands in quotes as a whole."""
+"""What opens a call that is quoted as a whole."""
 _NAME = re.compile(rf"([\"']?)({NAME})\1(?=\()")
 _NEXT = re.compile(rf"\s*,\s*(?={NAME}\()")
 _START = re.compile(rf"{NAME}\(|\[\s*(?:[\"'](?={NAME}\()|{_NAME.pattern})")

@@ -47,7 +47,7 @@ def _is_played(before: str) -> bool:
 
 
 def _is_enclosed(text: str, start: int, end: int) -> bool:
-    """Say whether a stretch stands in an element or a comment that is no form of calls."""
+    """Say whether a stretch is inside a comment, or an element that is not of a form of calls."""
     opened: list[str] = []
     for tag in _ELEMENT.finditer(text, 0, start):
         name = tag["name"] or "--"

@@ -60,7 +60,7 @@ class _Mode(NamedTuple):
     """How a schema is written.
 
     Attributes:
-        closes: Whether it is closed to keys that nobody names.
+        closes: Whether it is closed to keys that it does not name.
         peers: What else speaks of the same place; its keys are allowed, too.
         is_fixed: Whether nothing in it is closed, because it only says when others count.
     """
@@ -146,7 +146,7 @@ class _Normal:
         return mode._replace(peers=self.without(group, mode.peers))
 
     def inside(self, schema: Any, mode: _Mode, *keys: str) -> _Mode:
-        """Return how a place inside is written, with all that other parts say of it."""
+        """Return how a place inside is written, with what other parts say of it."""
         if mode.is_fixed:
             return _FIXED
         peers: list[JsonObject] = []

@@ -117,7 +117,7 @@ class Place:
 
     @cached_property
     def choices(self) -> tuple[JSON, ...]:
-        """The listed values; none where there is no list."""
+        """The listed values; empty where any value may fit."""
         only = (self.view["const"],) if "const" in self.view else ()
         return tuple(self.view.get("enum", only))
 
