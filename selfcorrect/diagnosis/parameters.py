@@ -109,7 +109,8 @@ def mask(text: str, places: Places) -> Masked:
             continue
         is_quoted = text[match.start() - 1 : match.start()] in _QUOTATION
         if is_quoted or len(value) >= _SHORT or value.lstrip("-").isdigit():
-            (quoted if is_quoted else bare).append(path)
+            paths = quoted if is_quoted else bare
+            paths.append(path)
             # A value that is an argument's name too may stand for the name elsewhere.
             text = whole.sub(MARK, text, count=1 if places.named(value) else 0)
     return Masked(text, tuple(quoted), tuple(bare))

@@ -10,7 +10,7 @@ from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
 from selfcorrect.reading.markup import with_tags
-from selfcorrect.reading.spans import blocks_in, find_spans, next_turn, words_in
+from selfcorrect.reading.spans import blocks_in, find_spans, line_before, next_turn, words_in
 from selfcorrect.reading.surroundings import is_foreign, shares_line
 from selfcorrect.reading.text_call import IsTool, Span, TextCall
 
@@ -123,11 +123,10 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
     for run in (spans[:first] if is_edge else [], _in_blocks(text, spans)):
         if any(map(is_quoted, run)):
             continue
-        chosen = [span.calls for span in run]
+        calls = [span.calls for span in run]
+        others = [span.calls for span in spans if _is_alone(text, span.start, span.end)]
         # A model that goes on to talk about its call means no other one.
-        if run and all(
-            span.calls in chosen for span in spans if _is_alone(text, span.start, span.end)
-        ):
+        if run and all(other in calls for other in others):
             return Chosen(_calls(run), _around(text, run))
     is_meant = not (words[0] and words[-1]) and not any(map(is_quoted, spans))
     return Chosen(_calls(spans), _around(text, spans), edge=False, is_meant=is_meant)
@@ -153,8 +152,7 @@ def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
 
 def _is_alone(text: str, start: int, end: int) -> bool:
     """Say whether lines hold nothing but a stretch: it is not a piece of other code."""
-    before = text[text.rfind("\n", 0, start) + 1 : start]
-    return not words_in(before) and not words_in(text[end:].partition("\n")[0])
+    return not words_in(line_before(text, start)) and not words_in(text[end:].partition("\n")[0])
 
 
 def _around(text: str, spans: list[Span], start: int = 0) -> str:

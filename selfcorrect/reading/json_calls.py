@@ -96,13 +96,14 @@ class _Reader:
         return self._call(rest, call_id)
 
     def _call(self, rest: JsonDict, call_id: str | None) -> tuple[TextCall, ...]:
-        name_keys, keys = self._find_keys(rest)
+        name_keys, argument_keys = self._find_keys(rest)
         name = rest.pop(name_keys[0]) if name_keys else ""
-        if not name or not (keys or self.is_tool(name)):
+        if not name or not (argument_keys or self.is_tool(name)):
             return ()
-        if not keys and CLOSERS.intersection(self.skipped):
+        if not argument_keys and CLOSERS.intersection(self.skipped):
             raise CallTextError(name, "the text ends before its arguments")
-        arguments, skipped = self.decode(rest.pop(keys[0])) if keys else ({}, ())
+        written = rest.pop(argument_keys[0]) if argument_keys else None
+        arguments, skipped = self.decode(written)
         if isinstance(arguments, dict) and {"type", "properties"} <= arguments.keys():
             return ()  # the definition of a tool
         if not rest:

@@ -7,7 +7,7 @@ quotes inside, or uses the same ones.
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TypeAlias
+from dataclasses import replace
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_text import Scanner, inside
@@ -41,7 +41,7 @@ def read_python_calls(text: str, start: int, *, quoted: bool = False) -> Span | 
     parts = scanner.parts("]") if text[start] == "[" else (None,)
     calls = [call for _ in parts for call in _calls(scanner, quoted=quoted)]
     skipped = inside(scanner.skipped)
-    return Span(start, scanner.at, tuple(TextCall(*call, skipped) for call in calls))
+    return Span(start, scanner.at, tuple(replace(call, skipped=skipped) for call in calls))
 
 
 def bare(name: str) -> str:
@@ -49,11 +49,7 @@ def bare(name: str) -> str:
     return name.replace("\\_", "_")
 
 
-_Call: TypeAlias = tuple[str, JsonDict, tuple[JSON, ...]]
-"""The name, the named values, and the values without a name."""
-
-
-def _calls(scanner: Scanner, *, quoted: bool) -> Iterator[_Call]:
+def _calls(scanner: Scanner, *, quoted: bool) -> Iterator[TextCall]:
     """Read a call, or the calls in the same quotes."""
     opening = _QUOTE.match(scanner.text, scanner.at)
     if opening is not None:
@@ -68,7 +64,7 @@ def _calls(scanner: Scanner, *, quoted: bool) -> Iterator[_Call]:
         scanner.at += 1
 
 
-def _call(scanner: Scanner, *, quoted: bool) -> _Call:
+def _call(scanner: Scanner, *, quoted: bool) -> TextCall:
     opening = _NAME.match(scanner.text, scanner.at)
     if opening is None:
         scanner.refuse("a list of calls holds something else")
@@ -87,7 +83,7 @@ def _call(scanner: Scanner, *, quoted: bool) -> _Call:
             scanner.refuse("a value without a name stands behind a named one")
         else:
             positional.append(scanner.value())
-    return name, named, tuple(positional)
+    return TextCall(name, named, tuple(positional))
 
 
 def _name(scanner: Scanner, written: str) -> str:

@@ -39,6 +39,11 @@ def next_turn(text: str, at: int) -> int:
     return turn.start() if turn else len(text)
 
 
+def line_before(text: str, at: int) -> str:
+    """Return what stands before a character on its line."""
+    return text[text.rfind("\n", 0, at) + 1 : at]
+
+
 def words_in(gap: str) -> str:
     """Return what a stretch says beside tags and the punctuation of lists."""
     words = _PUNCTUATION.sub(" ", TAG.sub(" ", gap)).strip()
@@ -134,7 +139,7 @@ def _read_span(text: str, start: int, is_tool: IsTool, keys: ToolCallKeys) -> Sp
         return Span(start, len(text))
     except JsonTextError as error:
         name = _named_tool(text, start, is_tool)
-        if name and not words_in(text[text.rfind("\n", 0, start) + 1 : start]):
+        if name and not words_in(line_before(text, start)):
             raise CallTextError(name, error) from None
         return None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from selfcorrect.reading.markup import PATTERNS, TAG
-from selfcorrect.reading.spans import words_in
+from selfcorrect.reading.spans import line_before, words_in
 
 
 def is_foreign(text: str, start: int, end: int) -> bool:
@@ -63,10 +63,10 @@ def _is_enclosed(text: str, start: int, end: int) -> bool:
 
 def _is_nested(text: str, start: int) -> bool:
     """Say whether a line is indented below one that begins a block of code, such as `if ok:`."""
-    at = text.rfind("\n", 0, start) + 1
-    above = text[:at].rstrip()
-    header = _HEADER.fullmatch(above[above.rfind("\n") + 1 :])
-    return header is not None and start - at > len(header["indent"])
+    indent = len(line_before(text, start))
+    above = text[: start - indent].rstrip()
+    header = _HEADER.fullmatch(line_before(above, len(above)))
+    return header is not None and indent > len(header["indent"])
 
 
 _OPENER = re.compile(rf"(?!</|<[|｜]\w*(?:end|eo[tms]))(?:{TAG.pattern})\s*\Z")

@@ -105,7 +105,7 @@ def _rank(error: Any, place: Place, above: Sequence[str | int]) -> Iterator[_Ran
             yield 0, own_finding("InvalidArgs", code, text, pointer(*keys, name), constraint)
         return
     branches = getattr(error.kind, "context", ())
-    # One without an error fits: then more than one does.
+    # Where a branch has no errors, more than one of them fits.
     branches = branches if all(branches) else ()
     alternatives = [errors for errors in branches if not _is_null(errors, inner)]
     if len(alternatives) == 1:

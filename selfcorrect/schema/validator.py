@@ -74,7 +74,7 @@ def _compile(schema: str, parts: int) -> Validator:
 class _Bounded:
     """A validator of values up to a length, so that its time is bounded."""
 
-    whole: Validator
+    validator: Validator
     longest: int | None
     parts: int
     listed: int
@@ -82,7 +82,7 @@ class _Bounded:
     def is_valid(self, instance: Any) -> bool:
         if self.longest is not None:
             _check_length(instance, self.longest, "patterns")
-        return self.whole.is_valid(instance)
+        return self.validator.is_valid(instance)
 
     def iter_errors(self, instance: Any) -> Iterator[Any]:
         # An error of each part holds the value.
@@ -91,7 +91,7 @@ class _Bounded:
             raise TooLargeError(
                 f"the arguments hold too many values for a list of {self.listed} allowed ones"
             )
-        return self.whole.iter_errors(instance)
+        return self.validator.iter_errors(instance)
 
 
 def _check_length(instance: Any, longest: int, why: str) -> None:
