@@ -143,26 +143,31 @@ class _Normal:
 
     def beside(self, group: list[Any], mode: _Mode) -> _Mode:
         """Return how a group of parts of the same place is written."""
+        self.count(mode.peers)
         return mode._replace(peers=self.without(group, mode.peers))
 
     def inside(self, schema: Any, mode: _Mode, *keys: str) -> _Mode:
         """Return how a place inside is written, with what other parts say of it."""
         if mode.is_fixed:
             return _FIXED
-        peers: list[JsonObject] = []
+        self.count(mode.peers)
+        peers: dict[int, JsonObject] = {}
         for peer in mode.peers:
             other = find(peer, keys)
             self.weigh(other, ())
-            peers += self.parts(other)
-        return _Mode(True, self.without([schema], peers))
+            peers |= {id(part): part for part in self.parts(other)}
+        return _Mode(True, self.without([schema], peers.values()))
 
-    def without(self, group: list[Any], peers: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
-        """Return what else speaks of the place of a group, each part once; refuse too much."""
+    def without(self, group: list[Any], peers: Iterable[JsonObject]) -> tuple[JsonObject, ...]:
+        """Return what speaks of the place of a group beside its own parts."""
+        own = {id(part) for each in group for part in self.parts(each)}
+        return tuple(peer for peer in peers if id(peer) not in own)
+
+    def count(self, peers: tuple[JsonObject, ...]) -> None:
+        """Refuse a schema whose places have too many parts that speak of the same keys."""
         self.work += len(peers)
         if self.work > _MOST_WORK or len(self.titles) > _MOST_PARTS:
             raise ValueError("too many parts of it speak of the same place")
-        own = {id(part) for each in group for part in self.parts(each)}
-        return tuple({id(peer): peer for peer in peers if id(peer) not in own}.values())
 
     def define(self, reference: Any, mode: _Mode) -> str:
         """Return the name of the definition that a reference points to."""

@@ -58,7 +58,9 @@ def _compile(schema: str, parts: int) -> Validator:
             retriever=_refuse,
             pattern_options=options,
         )
-        return _Bounded(validator, longest, parts, listed)
+        # A schema without any of these runs through nothing of this file.
+        is_costly = longest or parts > _FEW or listed > _MANY
+        return _Bounded(validator, longest, parts, listed) if is_costly else validator
 
     try:
         return build(library.RegexOptions())
@@ -108,8 +110,10 @@ def _count_values(value: Any) -> int:
     return 1 + sum(map(_count_values, value)) if isinstance(value, list) else 1
 
 
+_FEW = 10
+_MANY = 1_000
 _LONG = 10_000
-"""Characters of a schema from which on its lists are counted."""
+"""Parts, listed values and characters of a schema from which on they are looked at."""
 _MOST_WORK = 4_000_000
 """Characters times parts of a place, and values times listed ones, in which errors are listed."""
 
