@@ -160,17 +160,17 @@ class Mender:
         Raises:
             GraphSetupError: If the form is unknown.
         """
-        from selfcorrect.threads.forms import FORMS
-        from selfcorrect.threads.history import Form, make_valid
+        from selfcorrect.threads.forms import FORMS, ProviderForm
+        from selfcorrect.threads.history import make_valid
 
-        own: Form | None = None
+        own: ProviderForm | None = None
         if form is not None:
             refuse_unknown("form", [form], FORMS)
             own = FORMS[form]
         elif not all(isinstance(each, dict) for each in messages):
-            from selfcorrect.langchain.calls import LangChainForm
+            from selfcorrect.langchain.calls import LANGCHAIN
 
-            own = LangChainForm()
+            own = LANGCHAIN
         found = make_valid(messages, own)
         outcome = "repaired" if found.changes else "valid"
         calls = tuple(MendedCall(each.name, each.args, each.id, "valid") for each in found.calls)

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from selfcorrect import StrategyMap, ToolSpec
+from selfcorrect.__main__ import main as main  # noqa: PLC0414  the command `selfcorrect`
 from selfcorrect.testing import VirtualTime, play
 
 INTEGER = {"type": "integer"}

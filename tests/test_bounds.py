@@ -7,8 +7,6 @@ import pytest
 from kit import table
 
 from selfcorrect import GraphSetupError, Mender, ToolSpec, build_graph
-from selfcorrect.reading.json_text import read_json_text
-from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.testing import play
 
 EFFECTS = ("read_only", "mutating")
@@ -276,21 +274,3 @@ def test_a_result_that_holds_itself_again_and_again_is_cut():
     ]
     assert results[0]["result"] == many
     assert len(json.dumps(results[1]["result"])) < 20_000_000
-
-
-@pytest.mark.parametrize("text", ["[" * 50, "{'a':" * 50, "[{'a': 1,}]", "(1, [2,],)"])
-def test_a_text_is_read_or_refused_however_full_the_stack_is(text):
-    def fill(frames):
-        if frames:
-            return fill(frames - 1)
-        try:
-            return read_json_text(text)
-        except JsonTextError as error:
-            return error
-
-    used, frame = 0, sys._getframe()
-    while frame:
-        used, frame = used + 1, frame.f_back
-    free = sys.getrecursionlimit() - used
-    for left in range(12, 300, 7):
-        assert fill(free - left) is not None

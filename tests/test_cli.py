@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from kit import table
+from kit import main, table
 
-from selfcorrect.__main__ import main
 from selfcorrect.testing import play
 
 SEARCH = {

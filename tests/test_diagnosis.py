@@ -10,7 +10,7 @@ import requests
 from kit import table
 
 from selfcorrect import ToolSpec, classify
-from selfcorrect.cli.diagnose import describe
+from selfcorrect.cli.diagnose import diagnosis_line
 from selfcorrect.cli.explain import explain
 from selfcorrect.diagnosis.body import body_of, keys_in
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
@@ -33,7 +33,7 @@ SCHEMA = {"type": "object", "properties": PLACES}
 def read(text, args=ARGS, schema=SCHEMA, **facts):
     """Return the diagnosis of a recorded error as the command line gives it."""
     record = {"message": text, "arguments": args, "schema": schema, **facts}
-    return describe(record, MAP)
+    return diagnosis_line(record, MAP)
 
 
 def tool(error, effect="read_only", atomic=False):

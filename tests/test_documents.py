@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 
 import pytest
+from kit import main
 
 from selfcorrect import StrategyMap
-from selfcorrect.__main__ import main
 
 ROOT = Path(__file__).parent.parent
 OWN = ROOT / "strategies" / "README.md"

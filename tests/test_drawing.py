@@ -10,10 +10,10 @@ from typing import TypedDict
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from kit import main
 from langgraph.graph import END, START, StateGraph
 
 from selfcorrect import build_graph
-from selfcorrect.__main__ import main
 from selfcorrect.drawing.html import page
 from selfcorrect.drawing.picture import cells, lay_out, picture_of
 from selfcorrect.drawing.recorded import views_of

@@ -4,11 +4,9 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from kit import table
+from kit import Tool, main, table
 
 from selfcorrect import ToolSpec
-from selfcorrect.__main__ import main
-from selfcorrect.effects.again import Record, Run
 from selfcorrect.ledger import PostgresLedger, SqliteLedger
 from selfcorrect.testing import play
 
@@ -117,9 +115,10 @@ def test_no_error_repeats_a_password(address, capsys):
 
 def test_a_value_is_shown_without_secrets_and_bounded(opened, capsys):
     address, ledger = opened
-    for key, value in (("a", {"password": "S3CRET12"}), ("b", "x" * 5_000)):
-        ledger.begin(Record(key, key, "pay"), lambda _: Run())
-        ledger.settle(key, "done", value)
+    for number, value in enumerate(({"password": "S3CRET12"}, "x" * 5_000)):
+        tool = Tool(value, effect="mutating")
+        call = {"name": "t", "args": {"q": number}, "id": str(number)}
+        assert "result" in play([tool.spec], {"call": call, "task_id": "t"}, ledger=ledger)
     first, second = command(capsys, address)[1]
     assert first["value"] == {"password": "[secret]"}
     assert len(second["value"]) <= 1_000

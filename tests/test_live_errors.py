@@ -13,19 +13,26 @@ import pytest
 import requests
 import sqlalchemy
 from botocore.config import Config
-from kit import table
+from kit import Tool, table
 from pydantic import BaseModel, Field, ValidationError
 
 from selfcorrect import classify
-from selfcorrect.diagnosis.facts import finding_of
-from selfcorrect.nodes.diagnose import diagnose_faults
-from selfcorrect.strategy_map.strategy_map import load_default
+from selfcorrect.testing import play
 
-MAP = load_default()
 KINDS = {
     400: "validation", 401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 409: "conflict",
     410: "not_found", 422: "validation", 429: "rate_limit", 503: "transient", 504: "timeout",
 }  # fmt: skip
+
+
+def diagnosis_of(error, **args):
+    """Return the one finding about an error that a tool raises, from the trail."""
+    tool = Tool(error, schema={name: {} for name in args})
+    out = play([tool.spec], {"call": {"name": "t", "args": args}}, limits={"wait": 10**9})
+    (finding,) = next(each["findings"] for each in out["trail"] if each["node"] == "diagnose")
+    return finding
+
+
 BODIES = {
     "none": "",
     "vague": json.dumps({"error": {"message": "it went wrong"}}),
@@ -88,16 +95,16 @@ def test_statuses(server, client, status):
     for name in ("none",) if client == "aws" else BODIES:
         with pytest.raises(Exception) as raised:
             CLIENTS[client](f"{server}/{status}/{name}")
-        found = finding_of(raised.value)
-        assert (classify(raised.value), found["status"]) == (KINDS[status], status)
-        assert found["retry_after"] == (7 if status == 429 and client != "aws" else None)
+        assert classify(raised.value) == KINDS[status]
+        wait = 7 if status == 429 and client != "aws" else None
+        assert diagnosis_of(raised.value)["retry_after"] == wait
 
 
 @pytest.mark.parametrize("client", ["httpx", "requests", "openai"])
 def test_nobody_answers(client):
     with pytest.raises(Exception) as raised:
         CLIENTS[client]("http://127.0.0.1:9/")
-    assert (classify(raised.value), finding_of(raised.value)["status"]) == ("transient", None)
+    assert classify(raised.value) == "transient"
 
 
 SQL = table("live_errors.txt", "queries")  # fmt: skip
@@ -112,13 +119,11 @@ def test_databases(query, kind):
     base.commit()
     with pytest.raises(sqlite3.Error) as raised:
         base.execute(query)
-    assert finding_of(raised.value)["code"].startswith("SQLITE_")
     engine = sqlalchemy.create_engine("sqlite://", creator=lambda: base)
     with engine.connect() as connection, pytest.raises(sqlalchemy.exc.DBAPIError) as other:
         connection.execute(sqlalchemy.text(query))
     for error in (raised.value, other.value):
-        (found,) = diagnose_faults(MAP, finding_of(error), args={"query": query})
-        assert found["kind"] == kind
+        assert diagnosis_of(error, query=query)["kind"] == kind
     base.close()
 
 
@@ -139,8 +144,8 @@ def test_validators(args, category, place):
         jsonschema.validate(args, Order.model_json_schema())
     for error in (raised.value, other.value):
         assert classify(error) == "validation"
-        (found,) = diagnose_faults(MAP, finding_of(error), args=args)
-        assert (found["category"], found["paths"]) == (category, [f"/args/{place}"])
+        finding = diagnosis_of(error, **args)
+        assert (finding["category"], finding["paths"]) == (category, [f"/args/{place}"])
 
 
 class Misconfigured(Exception):
@@ -180,4 +185,4 @@ def test_what_no_word_tells_is_internal(text):
     table("live_errors.txt", "headers"),
 )
 def test_a_wait_is_read_from_the_headers(headers, seconds):
-    assert finding_of(WithStatus(429, "busy", **headers))["retry_after"] == seconds
+    assert diagnosis_of(WithStatus(429, "busy", **headers))["retry_after"] == seconds

@@ -43,7 +43,14 @@ def test_another_name_is_an_attribute_error():
     ("library", "extra", "use"),
     [
         ("langchain", "agent", "from selfcorrect import SelfCorrection"),
-        ("langchain", "agent", "import selfcorrect.integrations.tool_node"),
+        (
+            "langchain",
+            "agent",
+            (
+                "from selfcorrect.integrations.tool_node import SelfCorrectingToolNode\n"
+                "SelfCorrectingToolNode([], model='openai:gpt-5')"
+            ),
+        ),
         (
             "opentelemetry",
             "otel",

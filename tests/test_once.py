@@ -58,15 +58,12 @@ class Failing:
 def test_a_ledger_that_raises_at_write_k_lets_no_equal_call_run_twice_in_doubt(k, after, end, ids):
     tool = Tool(end, end, end, effect="mutating")
     ledger = Failing(MemoryLedger(), k, after=after)
-    from selfcorrect.setup import build_loop
-    from selfcorrect.walk import walk
-
-    loop = build_loop([tool.spec], {"ledger": ledger, "limits": {"equal": 1}})
     outs = []
     for each in ids:
         call = {"name": "t", "args": {"q": 1}} | ({"id": each} if each else {})
         before = len(tool.ran)
-        out = walk(loop, {"call": call, "task_id": "t"})
+        given = {"call": call, "task_id": "t"}
+        out = play([tool.spec], given, ledger=ledger, limits={"equal": 1})
         assert ("result" in out) != ("failure" in out)
         outs.append((len(tool.ran) - before, out))
     doubtful = not isinstance(end, NotDone) and not (end == "ok" or isinstance(end, ValueError))
@@ -367,12 +364,9 @@ def test_parallel_equal_calls_with_ids_of_their_own_are_both_meant():
     tool, ledger = Tool(effect="mutating"), MemoryLedger()
 
     async def main():
-        from selfcorrect.setup import build_loop
-        from selfcorrect.walk import awalk
-
-        loop = build_loop([tool.spec], {"ledger": ledger})
         calls = [{"name": "t", "args": {"q": 1}, "id": each} for each in "ab"]
-        return await asyncio.gather(*(awalk(loop, {"call": c, "task_id": "T"}) for c in calls))
+        inputs = [{"call": call, "task_id": "T"} for call in calls]
+        return await asyncio.gather(*(aplay([tool.spec], x, ledger=ledger) for x in inputs))
 
     assert [out["result"] for out in asyncio.run(main())] == ["ok", "ok"]
     assert len(tool.ran) == 2

@@ -7,8 +7,7 @@ import subprocess
 import sys
 
 import pytest
-
-from selfcorrect.__main__ import main
+from kit import main
 
 PROGRAM = """
 import json, sqlite3, sys

@@ -7,8 +7,12 @@ import pytest
 from kit import DATE, Tool, nodes, run, with_rules
 
 from selfcorrect import CorrectionState, ErrorRule, GraphSetupError, Wait, build_graph
-from selfcorrect.routing import ROUTES
-from selfcorrect.state import stop_run
+
+NODES = ("plan", "execute", "diagnose", "select_strategy", "repair", "validate", "retry")
+
+
+def stop(detail):
+    return {"outcome": "stopped", "stop": {"reason": "rejected", "detail": detail}}
 
 
 def passes(state, context):
@@ -84,7 +88,7 @@ def test_a_node_that_returns_something_unusable_is_named(returned, words):
 @pytest.mark.parametrize(("args", "executed"), [({"q": 1}, 1), ({"q": "1"}, 1), ({"q": 9}, 0)])
 def test_a_guard_stands_before_every_execution(args, executed):
     def gate(state, context):
-        return stop_run("rejected", "too much") if state["current"]["args"]["q"] > 5 else {}
+        return stop("too much") if state["current"]["args"]["q"] > 5 else {}
 
     tool = Tool(effect="mutating")
     out = run(tool, args, before={"execute": gate})
@@ -118,7 +122,7 @@ def test_a_node_on_an_edge_has_keys_of_its_own():
 
 def test_an_own_node_takes_an_outcome_of_another():
     def triage(state, context):
-        return stop_run("rejected", "triage said no")
+        return stop("triage said no")
 
     options = {"nodes": {"triage": triage}, "routes": {"plan": {"found": "triage"}}}
     out = run(Tool(), name="nope", **options)
@@ -180,7 +184,7 @@ def test_a_way_by_own_nodes_to_the_report_has_steps_left():
     options = {
         "nodes": {"a": passes, "b": passes},
         "routes": {
-            **{node: {"stopped": "a"} for node in ROUTES if node != "report_failure"},
+            **{node: {"stopped": "a"} for node in NODES},
             "a": {"on": "b", "stopped": "b"},
             "b": {"on": "report_failure"},
         },

@@ -5,10 +5,9 @@ import tomllib
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from kit import table
+from kit import main, table
 
 from selfcorrect import StrategyMap
-from selfcorrect.__main__ import main
 from selfcorrect.testing import play
 
 BRAKE = "the brake must be pressed before driving to {}"

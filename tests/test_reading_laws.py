@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import time
 from collections import Counter
 
@@ -312,3 +313,21 @@ def test_a_comma_too_many_costs_no_more_than_in_linear_time():
         return time.process_time() - start
 
     assert seconds(40) < 10 * 4 * min(seconds(4) for _ in range(3))
+
+
+@pytest.mark.parametrize("text", ["[" * 50, "{'a':" * 50, "[{'a': 1,}]", "(1, [2,],)"])
+def test_a_text_is_read_or_refused_however_full_the_stack_is(text):
+    def fill(frames):
+        if frames:
+            return fill(frames - 1)
+        try:
+            return read_json_text(text)
+        except JsonTextError as error:
+            return error
+
+    used, frame = 0, sys._getframe()
+    while frame:
+        used, frame = used + 1, frame.f_back
+    free = sys.getrecursionlimit() - used
+    for left in range(12, 300, 7):
+        assert fill(free - left) is not None

@@ -18,7 +18,8 @@ from pydantic import BaseModel
 
 from selfcorrect import SelfCorrection
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
-from selfcorrect.langchain.model_call import join_pieces, read_pieces
+from selfcorrect.langchain.stream import read_pieces
+from selfcorrect.threads.pieces import join_pieces
 
 
 class Streaming(BaseChatModel):

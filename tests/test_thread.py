@@ -82,17 +82,18 @@ def unit_of(at, entry):
 
 @given(st.lists(st.one_of(ids, st.lists(ids, min_size=1).map(tuple))))
 def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
-    steps = pair([unit_of(at, each) for at, each in enumerate(entries)])
-    used = [step.at for step in steps if step.call and step.at is not None]
+    exchanges = pair([unit_of(at, each) for at, each in enumerate(entries)])
+    answers = [(exchange.at, at) for exchange in exchanges for at in exchange.answers]
+    used = [at for _, at in answers if at is not None]
     assert len(used) == len({*used})
     asked = [call_id for each in entries if isinstance(each, tuple) for call_id in each]
-    assert len([step for step in steps if step.call]) == len(asked)
+    assert len(answers) == len(asked)
     for at, entry in enumerate(entries):
         before = [i for e in entries[:at] if isinstance(e, tuple) for i in e]
         if isinstance(entry, str) and entry not in before and at in used:
             # It stands among the answers to a turn, as the answer to a call that has no other.
-            (step,) = [step for step in steps if step.at == at]
-            assert all(isinstance(each, str) for each in entries[step.call[0] + 1 : at])
+            (turn_at,) = [turn_at for turn_at, used_at in answers if used_at == at]
+            assert all(isinstance(each, str) for each in entries[turn_at + 1 : at])
 
 
 def test_pairing_serves_hosts_without_langchain():

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 from collections import Counter
 from contextlib import suppress
+from typing import get_type_hints
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
@@ -14,7 +15,6 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 from selfcorrect import CorrectionState, GraphSetupError, NotDone, build_graph
-from selfcorrect.state import STATE_KEYS
 
 CONFIG = {"configurable": {"thread_id": "t1"}}
 NODES = (
@@ -169,7 +169,7 @@ OUTCOMES = [
 ]
 (ODD,) = table("time_travel.txt", "odd")
 # Who edits `vouch` says that a repetition does no harm; LangGraph itself counts the steps.
-KEYS = sorted(STATE_KEYS - {"vouch", "remaining_steps"})
+KEYS = sorted(get_type_hints(CorrectionState).keys() - {"vouch", "remaining_steps"})
 ANSWERS = [{"action": "answer", "value": "2026-04-03"}, {"action": "reject"}]
 edits = st.sampled_from(KEYS).flatmap(
     lambda key: st.tuples(

@@ -13,15 +13,15 @@ from selfcorrect.nodes.diagnose import diagnose_faults
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 
 
-def diagnose(options: argparse.Namespace) -> int:
+def diagnose_lines(options: argparse.Namespace) -> int:
     """Write a line for each error that is read."""
     chosen = options.strategies
     strategies = StrategyMap.load(chosen) if chosen else load_default()
-    failed = answer_lines(options, lambda line: describe(json.loads(line), strategies))
+    failed = answer_lines(options, lambda line: diagnosis_line(json.loads(line), strategies))
     return 2 if failed else 0
 
 
-def describe(record: object, strategies: StrategyMap) -> JsonDict:
+def diagnosis_line(record: object, strategies: StrategyMap) -> JsonDict:
     """Return the diagnosis of a recorded error.
 
     Raises:

@@ -31,7 +31,7 @@ def show_ledger(options: argparse.Namespace) -> int:
         else:
             found = ledger.records(doubts=options.doubts)
         for record in found:
-            say_json(describe(record))
+            say_json(record_line(record))
     return 0
 
 
@@ -73,7 +73,7 @@ def open_ledger(address: str) -> Any:
 _SHOWN = ("key", "tool", "status", "thread", "call_id", "request", "by")
 
 
-def describe(record: Record) -> JsonDict:
+def record_line(record: Record) -> JsonDict:
     """Return what a person wants to know of a call."""
     found: JsonDict = {
         **{name: getattr(record, name) for name in _SHOWN},

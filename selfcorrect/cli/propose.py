@@ -115,7 +115,7 @@ def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedErr
     declared = [each.effect for name, each in strategies.effects.items() if fits(tool, (name,))]
     effect = [*declared, record.get("effect") or ""][0]
     finding = recorded_finding(text, *map(record.get, ("exception", "status", "code")))
-    return RecordedError(tool, mask(text, arguments, names), names, str(effect), finding)
+    return RecordedError(tool, mask_error(text, arguments, names), names, str(effect), finding)
 
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
@@ -137,10 +137,10 @@ def _prompt(error: RecordedError) -> str:
 _VALUES = re.compile("".join(_TABLE["values"]))
 
 
-def mask(text: str, arguments: JSON, names: Sequence[str] = ()) -> str:
+def mask_error(text: str, arguments: JSON, names: Sequence[str] = ()) -> str:
     """Return an error's text with marks for its values.
 
-    >>> mask("Ann has no seat 12 on 'LH-7' at `day`", {"who": "ann"}, ["day"])
+    >>> mask_error("Ann has no seat 12 on 'LH-7' at `day`", {"who": "ann"}, ["day"])
     '{text} has no seat {number} on {text} at `day`'
     """
     # What is cut off first may be a part of a value.

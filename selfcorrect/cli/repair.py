@@ -17,7 +17,7 @@ _MENDERS = 64
 """How many sets of tools stay ready; a file often has the same few in turn."""
 
 
-def repair(options: argparse.Namespace) -> int:
+def repair_lines(options: argparse.Namespace) -> int:
     """Write a line for each call that is read."""
     chosen: Any = {"strategies": options.strategies} if options.strategies else {}
     outcomes = Counter[str]()

@@ -54,7 +54,7 @@ def make_graph(module: ModuleType, **options: Any) -> Any:
     return module.graph
 
 
-def draw(options: argparse.Namespace) -> int:
+def draw_graph(options: argparse.Namespace) -> int:
     """Draw a graph as Mermaid text, as SVG, or as a table of nodes, outcomes and targets."""
     graph = make_graph(load_graph_file(options.graph))
     if options.format == "mermaid":

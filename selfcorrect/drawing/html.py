@@ -58,8 +58,8 @@ def still(view: View) -> str:
 def brief(view: View) -> JsonDict:
     """Return a view for a script: of the picture, what differs from one view to the next."""
     picture = view["picture"]
-    nodes = [{**each, "note": note_of(each)} for each in picture["nodes"]]
-    edges = [{"count": each["count"], "label": label_of(each)} for each in picture["edges"]]
+    nodes = [{**node, "note": note_of(node)} for node in picture["nodes"]]
+    edges = [{"count": edge["count"], "label": label_of(edge)} for edge in picture["edges"]]
     return {**view, "picture": {"nodes": nodes, "edges": edges}}
 
 
@@ -77,9 +77,9 @@ def _run(views: Sequence[View], *, is_open: bool) -> str:
 
 
 def _inside(view: View, picture: str) -> str:
-    steps = "".join(f"<li>{markup(moment_text(each))}</li>\n" for each in view["timeline"])
-    rows: list[Any] = view["changes"]
-    changes = [[each[name] for name in _COLUMNS] for each in rows]
+    steps = "".join(f"<li>{markup(moment_text(step))}</li>\n" for step in view["timeline"])
+    changes: list[Any] = view["changes"]
+    rows = [[change[name] for name in _COLUMNS] for change in changes]
     question: Any = view["question"] or {}
     ends = [(name, str(question[name])) for name in ("question", "options") if question.get(name)]
     ends += view["outcome"].items()
@@ -87,14 +87,14 @@ def _inside(view: View, picture: str) -> str:
         f'<p class="status" role="status">{markup(view["sentence"])}</p>\n',
         f'<div class="keys"></div>\n<div class="picture">{picture}</div>\n',
         f'<div><div class="step"></div>\n<h2>Steps</h2>\n<ol class="steps">\n{steps}</ol></div>\n',
-        f"<div class='end'><h2>All changes</h2>\n{table(_COLUMNS, changes) or '<p>none</p>'}",
+        f"<div class='end'><h2>All changes</h2>\n{table(_COLUMNS, rows) or '<p>none</p>'}",
         f"<h2>End</h2>\n{table((), ends)}</div>\n",
     ]
     return "".join(parts)
 
 
 def _head(view: View) -> int:
-    return next((i for i, each in enumerate(view["timeline"]) if each["is_head"]), -1)
+    return next((at for at, step in enumerate(view["timeline"]) if step["is_head"]), -1)
 
 
 def _cells(tag: str, texts: Iterable[str]) -> str:

@@ -37,7 +37,7 @@ def picture_of(graph: Any, **path: Any) -> Picture:
         path: Counts and marks, as `paint` takes them.
     """
     drawn = graph.get_graph()
-    edges = [(each.source, each.target, str(each.data or "")) for each in drawn.edges]
+    edges = [(edge.source, edge.target, str(edge.data or "")) for edge in drawn.edges]
     return paint(lay_out(edges, list(drawn.nodes)), **path)
 
 
@@ -124,7 +124,11 @@ def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
     lanes: dict[int, dict[str, int]] = defaultdict(dict)
     for source, target in sorted(labels, key=lambda pair: rows[pair[1]]):
         step = rows[target] - rows[source]
-        side = sides[source, target] = 0 if step == 1 else 1 if step > 1 else -1
+        # 0 runs straight down, 1 at the right, -1 at the left.
+        side = 0
+        if step != 1:
+            side = 1 if step > 1 else -1
+        sides[source, target] = side
         for numbers in (ports[source, side], lanes[side]):
             numbers.setdefault(target, len(numbers))
     height = max(52, (max(map(len, ports.values()), default=0) + 1) * _PORT)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, cast
 
 from selfcorrect.drawing.picture import START, lay_out, paint
@@ -31,8 +32,8 @@ def views_of(output: Any, *, title: str) -> list[View]:
     """Return the views of a run: one for its input, and one for each step.
 
     Args:
-        output: What the run ended with: `{"result" or "failure", "trail"}`. What is no step in the
-            trail is shown as an error.
+        output: What the run ended with: `{"result" or "failure", "trail"}`. An item of the trail
+            that is not a step is shown as an error.
         title: What the run is about.
     """
     run = dict_of(output)
@@ -45,7 +46,9 @@ def views_of(output: Any, *, title: str) -> list[View]:
     failure = dict_of(run.get("failure"))
     asked = run.get("question") or failure.get("question")
     question = question_of(asked) if asked else None
-    status: Status = "failed" if failure else "waiting" if question else "finished"
+    status: Status = "waiting" if question else "finished"
+    if failure:
+        status = "failed"
     why = outcome.get("detail") or (question or {}).get("question")
     end = f"{status}: {why}" if why else status
     visits, taken = Counter[str](), Counter[tuple[str, str]]()
@@ -53,7 +56,7 @@ def views_of(output: Any, *, title: str) -> list[View]:
     changes: list[ViewChange] = []
     for number, (event, moment) in enumerate(zip(events, moments, strict=True)):
         node, later = moment["node"], moments[number + 1 :]
-        following = [each["node"] for each in later[:1]]
+        following = [step["node"] for step in later[:1]]
         visits[node] += 1
         taken[node, shown(event.get("next"))] += 1
         detail = detail_of(event)
@@ -84,10 +87,10 @@ def detail_of(event: JsonObject, strategies: Any = None) -> Detail:
     """
     error = [*list_of(event.get("error")), event.get("detail")]
     return Detail(
-        changes=[_change(dict_of(each)) for each in list_of(event.get("changes"))],
-        matches=[_match(dict_of(each), strategies) for each in list_of(event.get("findings"))],
-        tried=[_texts(dict_of(each), _TRIED) for each in list_of(event.get("tried"))],
-        cost={shown(name): number_of(item) for name, item in dict_of(event.get("cost")).items()},
+        changes=[*map(_change, _dicts(event, "changes"))],
+        matches=[_match(finding, strategies) for finding in _dicts(event, "findings")],
+        tried=[_texts(rung, _TRIED) for rung in _dicts(event, "tried")],
+        cost={shown(name): _number(item) for name, item in dict_of(event.get("cost")).items()},
         error="\n".join(filter(None, map(shown, error))),
     )
 
@@ -103,17 +106,16 @@ def outcome_of(run: JsonObject) -> dict[str, str]:
 
 def attempts_of(item: JsonObject) -> dict[str, str]:
     """Return the attempts that a report or a question names, as they may be shown."""
-    attempts = map(dict_of, list_of(item.get("attempts")))
     return {
-        f"attempt {number}": " · ".join(_texts(each, ("call", "outcome", "text")).values())
-        for number, each in enumerate(attempts, 1)
+        f"attempt {number}": " · ".join(_texts(attempt, ("call", "outcome", "text")).values())
+        for number, attempt in enumerate(_dicts(item, "attempts"), 1)
     }
 
 
 def question_of(asked: Any) -> JsonDict:
     """Return what a person is asked, as it may be shown."""
     question = asked if isinstance(asked, Mapping) else {"question": asked}
-    options = [_option(each) for each in list_of(question.get("options"), 60)]
+    options = [*map(_option, list_of(question.get("options"), 60))]
     return {**_texts(question, ("id", "question")), "options": options}
 
 
@@ -144,22 +146,34 @@ def list_of(value: Any, most: int = 50) -> list[Any]:
     return value[:most] if isinstance(value, list) else []
 
 
-def number_of(value: Any) -> float:
+def _dicts(item: JsonObject, key: str) -> list[JsonDict]:
+    return [*map(dict_of, list_of(item.get(key)))]
+
+
+def _number(value: Any) -> float:
     """Return a number that can be shown, or 0."""
     return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0
 
 
-def moment_of(key: str, node: str, event: JsonObject) -> Moment:
-    """Return the step of a node that wrote an event."""
-    return Moment(
-        id=key,
-        node=node,
-        outcome=shown(event.get("outcome")),
-        seconds=number_of(event.get("seconds")),
-        kind="step",
-        is_left=False,
-        is_head=False,
-    )
+def moment_of(key: str, node: str, event: JsonObject, **more: Any) -> Moment:
+    """Return the step of a node that wrote an event.
+
+    Args:
+        key: Its id.
+        node: The node.
+        event: The event.
+        **more: What else is known of the step.
+    """
+    moment = {
+        "id": key,
+        "node": node,
+        "outcome": shown(event.get("outcome")),
+        "seconds": 0.0,
+        "kind": "step",
+        "is_left": False,
+        "is_head": False,
+    }
+    return cast("Moment", moment | more)
 
 
 def _event(item: Any) -> JsonDict:
@@ -168,25 +182,26 @@ def _event(item: Any) -> JsonDict:
 
 
 def _moment(number: int, event: JsonObject) -> Moment:
-    moment = moment_of(str(number), shown(event.get("node")), event)
-    return moment if moment["node"] else {**moment, "kind": "error" if number else "input"}
+    node = shown(event.get("node"))
+    without_node = "error" if number else "input"
+    return moment_of(str(number), node, event, kind="step" if node else without_node)
 
 
 def _change(change: JsonObject) -> ViewChange:
-    told = _texts(change, ("safety", "strategy", "rule"))
+    texts = _texts(change, ("safety", "strategy", "rule"))
     for name in ("before", "after"):
-        told[name] = quote(change[name], 300) if name in change else ""
-    told["place"] = name_place(shown(change.get("path")))
+        texts[name] = quote(change[name], 300) if name in change else ""
+    texts["place"] = name_place(shown(change.get("path")))
     if origin := shown(change.get("moved_from")):
-        told["place"] = f"{name_place(origin)} → {told['place']}"
-        told["before"] = told["before"] or told["after"]
-    return cast("ViewChange", told)
+        texts["place"] = f"{name_place(origin)} → {texts['place']}"
+        texts["before"] = texts["before"] or texts["after"]
+    return cast("ViewChange", texts)
 
 
 def _option(option: Any) -> str:
     """Return an option as people read it: a value, or changes that the policy refused."""
-    changes = list_of(dict_of(option).get("changes"))
-    return "; ".join(tell_change(dict_of(each)) for each in changes) or quote(option, 1_000)
+    changes = _dicts(dict_of(option), "changes")
+    return "; ".join(map(tell_change, changes)) or quote(option, 1_000)
 
 
 def _match(finding: JsonObject, strategies: Any) -> Match:
@@ -203,13 +218,13 @@ def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
 
     labels = [""] * len(text)
     compiled = compile_pattern(pattern)
-    if found := compiled.search(text):
+    if match := compiled.search(text):
         groups = {0: "match", **{number: name for name, number in compiled.groupindex.items()}}
         # Of groups in one another the innermost shows; one that has no part in the match is empty.
         for number in sorted(groups):
-            start, end = found.span(number)
+            start, end = match.span(number)
             labels[start:end] = [groups[number]] * (end - start)
-    pieces = groupby(zip(labels, text, strict=True), key=lambda each: each[0])
+    pieces = groupby(zip(labels, text, strict=True), key=itemgetter(0))
     return [("".join(letter for _, letter in piece), label) for label, piece in pieces]
 
 

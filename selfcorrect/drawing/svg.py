@@ -21,8 +21,8 @@ def draw(picture: Picture) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>',
         f"<title>{markup(_summary(picture), 300)}</title>",
         f'<rect class="page" width="{width}" height="{height}" fill="{_PAGE}"/>',
-        *(_edge(each) for each in picture["edges"]),
-        *(_node(each) for each in picture["nodes"]),
+        *map(_edge, picture["edges"]),
+        *map(_node, picture["nodes"]),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -83,9 +83,11 @@ def _edge(edge: ViewEdge) -> str:
     end, low = edge["points"][-1]
     line = " ".join(f"{a:g},{b:g}" for a, b in edge["points"])
     # A label stands beside the beginning, where no other line runs; all lines end downwards.
-    side = (to_x > x) - (to_x < x)
-    place = f'x="{x + 5 * side:g}" y="{y - 4:g}"' if side else f'x="{x + 6:g}" y="{y + 13:g}"'
-    anchor = "end" if side < 0 else "start"
+    place, anchor = f'x="{x + 6:g}" y="{y + 13:g}"', "start"
+    if to_x > x:
+        place = f'x="{x + 5:g}" y="{y - 4:g}"'
+    elif to_x < x:
+        place, anchor = f'x="{x - 5:g}" y="{y - 4:g}"', "end"
     lines = [
         f'<g class="edge {"taken" if edge["count"] else ""}"><polyline points="{line}" ',
         f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round"/>',
@@ -97,5 +99,5 @@ def _edge(edge: ViewEdge) -> str:
 
 
 def _summary(picture: Picture) -> str:
-    marked = [f"{each['mark']}: {each['id']}" for each in picture["nodes"] if each["mark"]]
+    marked = [f"{node['mark']}: {node['id']}" for node in picture["nodes"] if node["mark"]]
     return f"A graph of {len(picture['nodes'])} nodes. {'. '.join(marked)}".strip()

@@ -11,7 +11,7 @@ from selfcorrect.text import release, text_of
 
 def describe(view: View) -> str:
     """Return a view as text: where the run stands, its steps, changes, question and report."""
-    return "\n".join(release(each, 2_000).replace("\n", " ") for each in _lines(view))
+    return "\n".join(release(line, 2_000).replace("\n", " ") for line in _lines(view))
 
 
 def ascii_graph(picture: Picture) -> str:
@@ -48,7 +48,7 @@ def change_text(change: ViewChange) -> str:
 def question_lines(question: JsonDict) -> Iterator[str]:
     """Yield what a person is asked, and the options by number."""
     yield f"? {question['question']}"
-    yield from (f"  {number}  {each}" for number, each in enumerate(question["options"], 1))
+    yield from (f"  {number}  {option}" for number, option in enumerate(question["options"], 1))
 
 
 def error_text(error: Exception, most: int = 1_000) -> str:
@@ -61,11 +61,11 @@ def error_text(error: Exception, most: int = 1_000) -> str:
 def _lines(view: View) -> Iterator[str]:
     yield f"{view['title']}: {view['sentence']}"
     for number, moment in enumerate(view["timeline"]):
-        mark = ">" if moment["is_head"] else "x" if moment["is_left"] else " "
-        yield f"{mark} {number:3}  {moment_text(moment)}"
+        mark = "x" if moment["is_left"] else " "
+        yield f"{'>' if moment['is_head'] else mark} {number:3}  {moment_text(moment)}"
     detail = view["detail"]
-    yield from (f"  change  {change_text(each)}" for each in detail["changes"])
-    yield from (f"  rule  {each['rule']}" for each in detail["matches"])
+    yield from (f"  change  {change_text(change)}" for change in detail["changes"])
+    yield from (f"  rule  {match['rule']}" for match in detail["matches"])
     if detail["error"]:
         yield f"  error  {detail['error']}"
     if view["question"]:

@@ -75,10 +75,10 @@ class Moment(TypedDict):
         id: Names it for `goto`: LangGraph's id of the checkpoint, or its number in a recorded run.
         node: The node that ran; empty for the input.
         outcome: What it came to.
-        seconds: How long it took.
+        seconds: How long it took; 0 if it was not measured.
         kind: Whether a node ran, a person edited, or a node raised.
         is_left: Whether it stands on a branch that the head has left.
-        is_head: Whether the head stands behind it.
+        is_head: Whether the head is behind it.
     """
 
     id: str
@@ -140,7 +140,7 @@ class View(TypedDict):
         detail: What the step in front of the head did.
         changes: All changes up to the head.
         state: The state at the head, each key with its JSON as a text.
-        question: What a person is asked: `id`, `question`, `options`; None where nobody is.
+        question: What a person is asked: `id`, `question`, `options`; None without a question.
         outcome: The result or the report, as `{name: text}`; empty while the run goes on.
         commands: What can be done now.
     """

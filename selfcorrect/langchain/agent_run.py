@@ -1,169 +1,18 @@
 """What lasts as long as one run of an agent: its id, its tools, its policies, and what it costs."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import takewhile
-from time import monotonic
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall
-from langchain_core.messages.utils import count_tokens_approximately
-from langgraph.types import interrupt
+from langchain_core.messages import ToolCall
 
-from selfcorrect.errors import GraphSetupError, LimitReachedError
-from selfcorrect.langchain.ending import Objection, Thread, list_turns
-from selfcorrect.model import JsonDict
-from selfcorrect.policies.agent import (
-    Checkpoint,
-    EmptyAnswerPolicy,
-    Extend,
-    LimitDecision,
-    Stop,
-    ToolNotFoundPolicy,
-)
-from selfcorrect.policies.run import Hooks
-from selfcorrect.text import quote
-
-SPENT = "selfcorrect_spent"
-"""The key of the agent's state under which its costs last."""
-_MOST_DECISIONS = 10
-"""Decisions about one bound, after which the run ends."""
-_COUNTED = ("turns", "tool_calls", "tokens", "seconds")
-_UNITS: Mapping[str, str] = {"same_tool": "calls in a row", "argument_bytes": "bytes"}
-
-
-class BudgetReachedError(LimitReachedError):
-    """A bound is reached, and nobody has raised it; the text says which."""
-
-
-@dataclass(slots=True)
-class Account:
-    """The costs of one run, and its bounds.
-
-    Attributes:
-        bounds: The bounds by name; None is no bound.
-        on_limit: Decides what happens at a bound; without it the run ends.
-        hooks: Who is told once that much of a bound is used.
-        spent: What was spent, by bound.
-        told: The bounds of which somebody was told.
-        mark: When the seconds were counted last.
-    """
-
-    bounds: Mapping[str, float | None] = field(default_factory=dict)
-    on_limit: Callable[[JsonDict], LimitDecision] | None = None
-    hooks: Hooks | None = None
-    spent: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_COUNTED, 0))
-    told: list[str] = field(default_factory=list)
-    mark: float = field(default_factory=monotonic)
-
-    def state(self) -> JsonDict:
-        """Return what lasts until the next turn, in whatever process."""
-        self._count_seconds()
-        return {"bounds": self.bounds, "spent": {**self.spent}, "told": [*self.told]}
-
-    def begin_turn(self) -> None:
-        """Count one request to the model, whether or not it is answered.
-
-        Raises:
-            BudgetReachedError: If a bound is reached.
-        """
-        for name, more in (("turns", 1), ("tokens", 1), ("seconds", 0)):
-            self.check_more(name, more)
-        self.spent["turns"] += 1
-        self._tell()
-
-    def check_more(self, name: str, more: float) -> None:
-        """Let the run spend more of a bound.
-
-        Raises:
-            BudgetReachedError: If the bound is reached.
-        """
-        self._count_seconds()
-        self._check(name, self.spent[name], self.spent[name] + more)
-
-    def add_tokens(self, asked: Sequence[BaseMessage], answer: Sequence[BaseMessage]) -> None:
-        """Count an answer's tokens; where the model does not say them, they are estimated."""
-        if self.bounds.get("tokens") is None:
-            return
-        usages = [each.usage_metadata for each in answer if isinstance(each, AIMessage)]
-        said = sum(usage["total_tokens"] for usage in usages if usage)
-        self.spent["tokens"] += said or count_tokens_approximately([*asked, *answer])
-
-    def check_calls(self, calls: Sequence[ToolCall], messages: Thread) -> None:
-        """Let the calls of a turn run.
-
-        Args:
-            calls: The calls as they would run.
-            messages: The thread before them.
-
-        Raises:
-            BudgetReachedError: If a bound is reached.
-        """
-        if not self.bounds:
-            return
-        for call in calls:
-            size = len(json.dumps(call["args"], ensure_ascii=False, default=str).encode())
-            of = f"the arguments of {quote(call['name'])} have "
-            self._check("argument_bytes", size, size, of)
-        turns = reversed([*list_turns(messages)])
-        before = [name for made, *_ in turns for name, _ in made]
-        for call in calls:
-            before.append(call["name"])
-            row = sum(1 for _ in takewhile(lambda name: name == before[-1], reversed(before)))
-            self._check("same_tool", row - 1, row, f"{quote(call['name'])}: ")
-        self.check_more("tool_calls", len(calls))
-        self.spent["tool_calls"] += len(calls)
-        self._tell()
-
-    def _check(self, name: str, used: float, amount: float, of: str = "") -> None:
-        """Ask what happens where an amount is beyond its bound; end the run if nothing helps."""
-        detail = ""
-        for _ in range(_MOST_DECISIONS):
-            bound = self.bounds.get(name)
-            if bound is None or amount <= bound:
-                return
-            detail = f"{of}{used:g} {_UNITS.get(name) or name.replace('_', ' ')}, at most {bound:g}"
-            report = {"limit": name, "used": used, "bound": bound, "detail": detail}
-            decision = self.on_limit(report) if self.on_limit else Stop()
-            if isinstance(decision, Checkpoint):
-                decision = decision_of(interrupt(report))
-            if not isinstance(decision, Extend):
-                break
-            self.bounds = {**self.bounds, **decision.bounds}
-        raise BudgetReachedError(detail)
-
-    def _tell(self) -> None:
-        """Say once of each bound that much of it is used."""
-        if self.hooks is None:
-            return
-        for name in _COUNTED:
-            bound, used = self.bounds.get(name), self.spent[name]
-            if bound and name not in self.told and self.hooks.threshold * bound <= used < bound:
-                self.told.append(name)
-                self.hooks.pass_threshold(name, used, bound)
-
-    def _count_seconds(self) -> None:
-        now = monotonic()
-        self.spent["seconds"] += now - self.mark
-        self.mark = now
-
-
-def decision_of(answer: Any) -> LimitDecision:
-    """Return what a person decides: `{"action": "extend", "limits": {...}}`; all else ends it.
-
-    Limits that are none extend nothing, so that the question is asked again.
-    """
-    extends = isinstance(answer, Mapping) and answer.get("action") == "extend"
-    limits = answer.get("limits") if extends else None
-    try:
-        return Extend(**limits) if isinstance(limits, Mapping) else Stop()
-    except (GraphSetupError, TypeError):
-        return Extend()
-
+from selfcorrect.langchain.budget import Account
+from selfcorrect.langchain.ending import Objection
+from selfcorrect.policies.agent import EmptyAnswerPolicy, ToolNotFoundPolicy
 
 RUN = "selfcorrect_run"
+"""The key of the agent's state that holds its run."""
 
 
 @dataclass
@@ -173,9 +22,9 @@ class AgentRun:
     Attributes:
         not_found: The policy of this run for names that no tool has.
         empty: The policy of this run for blank turns; without one, the model is asked once.
+        begins: The id of the last message before its first turn.
         account: What the run costs; without a budget it has no bounds.
         id: The scope of the ledger, where the agent has no thread.
-        begins: The id of the last message before its first turn.
         structured: The names of the tools of which one must be called for the answer.
         names: The names that the model may call, as it was offered them last.
         objections: The reasons for which the model was asked again.
@@ -183,14 +32,15 @@ class AgentRun:
 
     not_found: ToolNotFoundPolicy
     empty: EmptyAnswerPolicy | None
+    begins: str | None
+    _: KW_ONLY
     account: Account = field(default_factory=Account)
     id: str = field(default_factory=lambda: uuid4().hex)
-    begins: str | None = None
     structured: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     objections: set[str] = field(default_factory=set)
 
-    def say_once(self, objection: Objection | None) -> str | None:
+    def object_once(self, objection: Objection | None) -> str | None:
         """Return what the model reads of an objection; None where the run has had its reason."""
         if objection is None or objection.reason in self.objections:
             return None
@@ -200,7 +50,7 @@ class AgentRun:
     def words_for(self, calls: Sequence[ToolCall]) -> dict[str | None, str]:
         """Return the policy's words by call id, for the calls whose names mean no tool.
 
-        Several misses of one message count once, and none where another name is found.
+        Several misses of one message count once, and none where another name means a tool.
 
         Raises:
             Exception: If the policy says so.
@@ -208,13 +58,13 @@ class AgentRun:
         if not self.names:
             return {}
         misses = [call for call in calls if call["name"] not in self.names]
-        is_found = len(misses) < len(calls)
-        if is_found:
+        has_hit = len(misses) < len(calls)
+        if has_hit:
             self.not_found.on_tool_found()
         words: dict[str | None, str] = {}
         for at, call in enumerate(misses):
-            counting = self.not_found.fresh() if is_found or at else self.not_found
-            decision: Any = counting.handle(call["name"], self.names)
+            policy = self.not_found.fresh() if has_hit or at else self.not_found
+            decision: Any = policy.handle(call["name"], self.names)
             if (error := getattr(decision, "error", None)) is not None:
                 raise error
             words[call["id"]] = decision.message

@@ -7,11 +7,10 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.effects.equal import canonical
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.threads.forms import (
     ANTHROPIC,
     CHAT,
-    NAME,
     NO_WORDS,
     RESPONSES,
     ProviderForm,
@@ -21,7 +20,6 @@ from selfcorrect.threads.forms import (
     without_half_characters,
 )
 
-_UNKNOWN = "unknown"
 _BLOCK = ("tool_call", "invalid_tool_call", "tool_call_chunk")
 _FORMS: Mapping[str, ProviderForm] = {
     "tool_use": ANTHROPIC,
@@ -35,15 +33,22 @@ _OF_MALFORMED = ("error", "partial_json")
 
 def calls_of(message: AIMessage) -> list[ToolCall]:
     """Return all calls of a message, the malformed ones last and with empty arguments."""
-    return [
-        ToolCall(
-            name=each.get("name") or _UNKNOWN,
-            args=args if isinstance(args := each.get("args"), dict) else {},
-            id=each.get("id") or "",
-            type="tool_call",
-        )
-        for each in (*message.tool_calls, *message.invalid_tool_calls)
-    ]
+    calls: list[ToolCall] = []
+    for call in (*message.tool_calls, *message.invalid_tool_calls):
+        args = call.get("args")
+        own = args if isinstance(args, dict) else {}
+        calls.append(tool_call(call.get("name") or "unknown", own, call.get("id")))
+    return calls
+
+
+def name_and_args(call: JsonObject) -> JsonDict:
+    """Return what makes two calls the same, whatever their ids."""
+    return {"name": call["name"], "args": call["args"]}
+
+
+def tool_call(name: str, args: JsonDict, call_id: str | None) -> ToolCall:
+    """Return a call as LangChain writes it."""
+    return ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
 
 
 def each_once(message: AIMessage) -> AIMessage:
@@ -52,10 +57,10 @@ def each_once(message: AIMessage) -> AIMessage:
     A call without arguments beside one with the same id and name is only the head of it.
     """
     calls = [*message.tool_calls, *message.invalid_tool_calls]
-    keys = [(each.get("id") or at, each["name"]) for at, each in enumerate(calls)]
+    keys = [(call.get("id") or at, call["name"]) for at, call in enumerate(calls)]
     if len({*keys}) == len(keys):
         return message
-    full = {key for key, each in zip(keys, calls, strict=True) if each["args"]}
+    full = {key for key, call in zip(keys, calls, strict=True) if call["args"]}
     kept: dict[tuple[Any, str], ToolCall] = {}
     for key, call in zip(keys, message.tool_calls, strict=False):
         if call["args"] or key not in full:
@@ -70,53 +75,59 @@ def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
     What a message says beside its calls (thoughts, signatures, usage) is left alone.
     """
     old = calls_of(message)
-    new = [(each["id"] or "", call) for each, call in zip(old, calls, strict=True)]
+    new = [(call["id"] or "", _written(own)) for call, own in zip(old, calls, strict=True)]
     update: JsonDict = {"tool_calls": list(calls), "invalid_tool_calls": []}
     update["additional_kwargs"] = _replace_raw(message.additional_kwargs, new)
     if isinstance(message.content, list):
-        update["content"], left = _replace_blocks(message.content, new)
+        update["content"], without_block = _replace_blocks(message.content, new)
         if message.response_metadata.get("output_version") == "v1":
             # This form is sent back from its content alone.
-            update["content"] += (dict(call) for call in left)
-    made = message.model_copy(update=update)
-    return message if made == message else made
-
-
-def _replace_blocks(
-    blocks: Sequence[Any], new: Sequence[tuple[str, ToolCall]]
-) -> tuple[list[Any], list[ToolCall]]:
-    """Return the blocks with the new calls, and the calls that have no block.
-
-    A block whose call the message has not is left out.
-    """
-    left, made = list(new), []
-    for block in blocks:
-        kind = str(block.get("type")) if isinstance(block, dict) else ""
-        form = _FORMS.get(kind)
-        if form is None:
-            made.append(block)
-            continue
-        call_id = form.read(block).id
-        pair = next((each for each in left if each[0] == call_id), None)
-        if pair is not None:
-            left.remove(pair)
-            kept = {key: item for key, item in block.items() if key not in _OF_MALFORMED}
-            kept["type"] = _BLOCK[0] if kind in _BLOCK else kind
-            made.append(form.write(kept, _written(pair[1])))
-    return made, [call for _, call in left]
-
-
-def _replace_raw(extra: JsonDict, new: Sequence[tuple[str, ToolCall]]) -> JsonDict:
-    made = dict(extra)
-    if raw := extra.get("tool_calls"):
-        made["tool_calls"], _ = _replace_blocks([{"type": "function", **each} for each in raw], new)
-    if (one := extra.get("function_call")) and new:
-        made["function_call"] = CHAT.write({"function": one}, _written(new[0][1]))["function"]
-    return made
+            rest = [tool_call(call.name, call.args, call.id) for call in without_block]
+            update["content"] += rest
+    changed = message.model_copy(update=update)
+    return message if changed == message else changed
 
 
 def _written(call: ToolCall) -> ThreadCall:
     return ThreadCall(call["id"] or "", call["name"], call["args"])
+
+
+def _replace_blocks(
+    blocks: Sequence[Any], calls: Sequence[tuple[str, ThreadCall]]
+) -> tuple[list[Any], list[ThreadCall]]:
+    """Return the blocks with the new calls, and the calls that have no block.
+
+    A block whose call the message has not is left out.
+
+    Args:
+        blocks: The blocks of a message.
+        calls: The new calls, each with its old id.
+    """
+    left, replaced = list(calls), []
+    for block in blocks:
+        kind = str(block.get("type")) if isinstance(block, dict) else ""
+        form = _FORMS.get(kind)
+        if form is None:
+            replaced.append(block)
+            continue
+        old_id = form.read(block).id
+        pair = next((pair for pair in left if pair[0] == old_id), None)
+        if pair is not None:
+            left.remove(pair)
+            kept = {key: item for key, item in block.items() if key not in _OF_MALFORMED}
+            kept["type"] = _BLOCK[0] if kind in _BLOCK else kind
+            replaced.append(form.write(kept, pair[1]))
+    return replaced, [call for _, call in left]
+
+
+def _replace_raw(extra: JsonDict, calls: Sequence[tuple[str, ThreadCall]]) -> JsonDict:
+    new = dict(extra)
+    if raw := extra.get("tool_calls"):
+        typed = [{"type": "function", **call} for call in raw]
+        new["tool_calls"], _ = _replace_blocks(typed, calls)
+    if (raw := extra.get("function_call")) and calls:
+        new["function_call"] = CHAT.write({"function": raw}, calls[0][1])["function"]
+    return new
 
 
 _SENT = frozenset(
@@ -125,51 +136,49 @@ _SENT = frozenset(
 """What of a message goes to a provider."""
 
 
-class LangChainForm:
-    """LangChain's messages: a message for each answer."""
-
-    own_name = NAME
-    own_id = "(?s).{1,64}"
+class LangChainForm(ProviderForm):
+    """LangChain's messages: objects, with a message for each answer."""
 
     def clean(self, message: Any) -> Any:
-        held = {part: each for part, each in vars(message).items() if part in _SENT}
-        made: Any = without_half_characters(held)
+        sent = {part: value for part, value in vars(message).items() if part in _SENT}
+        clean: Any = without_half_characters(sent)
         if isinstance(message, AIMessage) and not calls_of(message):
-            made["content"] = with_words(made["content"], {"type": "text", "text": NO_WORDS})
-        return message if made == held else message.model_copy(update=made)
-
-    def is_written(self, args: JSON) -> bool:
-        return isinstance(args, dict)
+            clean["content"] = with_words(clean["content"], {"type": "text", "text": NO_WORDS})
+        return message if clean == sent else message.model_copy(update=clean)
 
     def split(self, messages: Sequence[Any]) -> list[Unit]:
-        return [self._unit(at, each) for at, each in enumerate(messages)]
+        return [self._unit(at, message) for at, message in enumerate(messages)]
 
     def _unit(self, at: int, message: Any) -> Unit:
         if isinstance(message, ToolMessage):
             return Unit(at, message, answers=message.tool_call_id or "", tool=message.name or "")
         if not isinstance(message, AIMessage):
             return Unit(at, message)
+        calls = [_written(call) for call in calls_of(message)]
         good = len(message.tool_calls)
-        # What LangChain could not read stays a text here, so that it counts as malformed.
-        written = [
-            ThreadCall(each["id"] or "", each["name"], each["args"] if index < good else [])
-            for index, each in enumerate(calls_of(message))
-        ]
-        return Unit(at, message, tuple(written))
+        # What LangChain could not read must count as malformed: it is not an object here.
+        calls[good:] = [replace(call, args=[]) for call in calls[good:]]
+        return Unit(at, message, tuple(calls))
 
     def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        made = [
-            ToolCall(name=each.name, args=dict(each.args), id=each.id, type="tool_call")
-            for each in calls
-        ]
-        return with_calls(item, made)
+        return with_calls(item, [tool_call(call.name, call.args, call.id) for call in calls])
 
     def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         if item is None:
             return ToolMessage(text, name=call.name, tool_call_id=call.id, status="error")
         update = {"tool_call_id": call.id, "name": item.name and call.name}
-        same = update == {key: getattr(item, key) for key in update}
-        return item if same else item.model_copy(update=update)
+        is_same = all(getattr(item, key) == value for key, value in update.items())
+        return item if is_same else item.model_copy(update=update)
 
-    def join(self, units: Sequence[Unit]) -> list[Any]:
-        return [unit.item for unit in units]
+
+LANGCHAIN = LangChainForm(
+    parts="tool_calls",
+    call=_BLOCK,
+    answers=["tool"],
+    args="args",
+    call_id="id",
+    answer_id="tool_call_id",
+    lost={},
+    is_apart=True,
+    own_id="(?s).{1,64}",
+)

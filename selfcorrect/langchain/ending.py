@@ -1,4 +1,4 @@
-"""May this be the end of the run? Asked when no tool is called, and nobody else is asked."""
+"""May this be the end of the run? Asked when a turn of the model calls no tool."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
@@ -14,11 +14,11 @@ from selfcorrect.text import quote
 Thread: TypeAlias = Sequence[AnyMessage]
 """The messages of an agent, in order."""
 SOURCE = "lc_source"
-"""LangChain's key for who wrote a message, where it is no user."""
+"""LangChain's key for who wrote a message, where it is not a user."""
 _SENTENCES = load_table("sentences.toml")
 _OVER: Mapping[str, str] = _SENTENCES["over"]
 MOST_REPEATS = 5
-"""Equal turns after which the model is told; three more, and the run ends."""
+"""Equal turns after which the model reads of them; three more, and the run ends."""
 MOST_FAILURES = 16
 """Turns in a row whose calls have all failed, after which the run ends."""
 _ENDS = ("terminal_kind", "rejected")
@@ -68,8 +68,8 @@ def may_end(
         structured: The tools of which one must be called for the answer.
     """
     if messages and isinstance(messages[-1], ToolMessage):
-        answers = takewhile(lambda each: isinstance(each, ToolMessage), reversed(messages))
-        has_failed = any(getattr(each, "status", None) == "error" for each in answers)
+        answers = takewhile(lambda message: isinstance(message, ToolMessage), reversed(messages))
+        has_failed = any(getattr(answer, "status", None) == "error" for answer in answers)
         return _object("failed") if has_failed else None
     if unread:
         return _object("unread", quote(unread))
@@ -90,9 +90,9 @@ def why_over(messages: Thread, *, is_running: bool) -> str | None:
     """
     if (detail := _terminal_detail(messages, is_running=is_running)) is not None:
         return _OVER["terminal"].format(detail)
-    if (count := count_repeats(messages)) >= MOST_REPEATS + 3:
+    if (count := _count_repeats(messages)) >= MOST_REPEATS + 3:
         return _OVER["repeated"].format(count)
-    if (count := count_failures(messages)) >= MOST_FAILURES:
+    if (count := _count_failures(messages)) >= MOST_FAILURES:
         return _OVER["failed"].format(count)
     return None
 
@@ -104,27 +104,29 @@ def over_budget(detail: str) -> str:
 
 def object_to_repeats(messages: Thread) -> Objection | None:
     """Return an objection where the model makes the same calls again and again, or None."""
-    count = count_repeats(messages)
+    count = _count_repeats(messages)
     return _object("repeated", str(count)) if count >= MOST_REPEATS else None
 
 
 def _terminal_detail(messages: Thread, *, is_running: bool) -> str | None:
     """Return the detail of an answer to the last turn that ends the agent, or None."""
     ends = AIMessage if is_running else (AIMessage, HumanMessage)
-    for each in takewhile(lambda each: not isinstance(each, ends), reversed(messages)):
-        report = each.artifact if isinstance(each, ToolMessage) and each.status == "error" else None
+    for message in takewhile(lambda message: not isinstance(message, ends), reversed(messages)):
+        if not isinstance(message, ToolMessage) or message.status != "error":
+            continue
+        report = message.artifact
         if isinstance(report, Mapping) and report.get("reason") in _ENDS:
             return str(report["detail"])
     return None
 
 
-def count_failures(messages: Thread) -> int:
+def _count_failures(messages: Thread) -> int:
     """Return how many turns the thread ends with whose calls have all failed."""
     turns = islice(list_turns(messages), MOST_FAILURES)
     return sum(1 for _ in takewhile(lambda turn: turn[-1], turns))
 
 
-def count_repeats(messages: Thread) -> int:
+def _count_repeats(messages: Thread) -> int:
     """Return how often the thread ends with the same calls and the same answers.
 
     A few turns that follow each other again and again count like one turn that is repeated. A
@@ -137,10 +139,10 @@ def count_repeats(messages: Thread) -> int:
 
 
 def _count_rounds(turns: Sequence[object], length: int) -> int:
-    """Return how often the first turns, so many, follow each other."""
+    """Return how often the first turns follow each other, taken in rounds of this length."""
     first = list(turns[:length])
     rounds = (list(turns[at : at + length]) for at in range(0, len(turns), length))
-    return sum(1 for _ in takewhile(lambda each: each == first, rounds))
+    return sum(1 for _ in takewhile(first.__eq__, rounds))
 
 
 _LONGEST_ROUND = 4
@@ -158,9 +160,9 @@ def list_turns(messages: Thread) -> Iterator[tuple[list[Any], list[Any], bool]]:
         elif isinstance(message, AIMessage):
             if not message.tool_calls:
                 return
-            calls = [(each["name"], each["args"]) for each in message.tool_calls]
-            said = sorted(((each.name, str(each.text)) for each in answers), key=repr)
-            yield calls, said, all(each.status == "error" for each in answers)
+            calls = [(call["name"], call["args"]) for call in message.tool_calls]
+            texts = sorted(((answer.name, str(answer.text)) for answer in answers), key=repr)
+            yield calls, texts, all(answer.status == "error" for answer in answers)
             answers = []
         elif SOURCE not in message.additional_kwargs:
             return

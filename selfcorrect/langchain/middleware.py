@@ -16,13 +16,14 @@ from langgraph.channels.untracked_value import UntrackedValue
 from langgraph.prebuilt.tool_node import ToolCallRequest
 
 from selfcorrect.context import run_sync
-from selfcorrect.langchain.agent_run import RUN, SPENT, Account, AgentRun
+from selfcorrect.langchain.agent_run import RUN, AgentRun
+from selfcorrect.langchain.budget import SPENT, Account
 from selfcorrect.langchain.ending import is_word_of_user
+from selfcorrect.langchain.host import Host, HostOptions
 from selfcorrect.langchain.model_call import Ask
 from selfcorrect.langchain.model_turn import take_turn
-from selfcorrect.langchain.tool_call import HostedLoops, HostOptions, run_call
-from selfcorrect.langchain.tool_run import Handler
-from selfcorrect.langchain.turn import Turn
+from selfcorrect.langchain.tool_call import Handler, run_call
+from selfcorrect.langchain.turn_state import Turn
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.agent import (
     AgentBudget,
@@ -104,43 +105,42 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     @show_options(AgentOptions)
     def __init__(self, **options: Unpack[AgentOptions]) -> None:
         super().__init__()
-        self._loops = HostedLoops(options, AgentOptions, shows=True)
+        self._host = Host(options, AgentOptions, shows=True)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Ask
     ) -> ExtendedModelResponse[Any]:
         """Ask until the turn may stand; return it with its calls readable and repaired."""
         run = self._run_of(request)
-        return run_sync(take_turn(request, handler, run, self._loops, is_async=False))
+        return run_sync(take_turn(request, handler, run, self._host, is_async=False))
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Ask
     ) -> ExtendedModelResponse[Any]:
         """Like `wrap_model_call`."""
-        return await take_turn(request, handler, self._run_of(request), self._loops, is_async=True)
+        return await take_turn(request, handler, self._run_of(request), self._host, is_async=True)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Walk the loop with one call; return its one answer."""
-        return run_sync(run_call(request, handler, self._loops, request.state, is_async=False))
+        return run_sync(run_call(request, handler, self._host, request.state, is_async=False))
 
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Handler) -> Any:
         """Like `wrap_tool_call`."""
-        return await run_call(request, handler, self._loops, request.state, is_async=True)
+        return await run_call(request, handler, self._host, request.state, is_async=True)
 
     def _run_of(self, request: ModelRequest[Any]) -> AgentRun:
         if (run := request.state.get(RUN)) is not None:
             return cast("AgentRun", run)
-        options = self._loops.options
+        options = self._host.options
         not_found = options.get("tool_not_found") or AutoCorrect(max_retries=_UNBOUNDED)
         empty = options.get("on_empty")
-        run = AgentRun(not_found.fresh(), empty and empty.fresh())
         last = request.state["messages"][-1]
-        run.begins = last.id
+        run = AgentRun(not_found.fresh(), empty and empty.fresh(), last.id)
         # Another middleware may ask for this turn several times.
         request.state[RUN] = run  # type: ignore[literal-required]
         if (budget := options.get("budget")) is not None:
-            kept: Any = None if is_word_of_user(last) else request.state.get(SPENT)
-            account: JsonDict = deepcopy({"bounds": asdict(budget), **(kept or {})})
-            hooks = options.get("hooks")
-            run.account = Account(on_limit=options.get("on_limit"), hooks=hooks, **account)
+            spent: Any = None if is_word_of_user(last) else request.state.get(SPENT)
+            account: JsonDict = deepcopy({"bounds": asdict(budget), **(spent or {})})
+            on_limit, hooks = options.get("on_limit"), options.get("hooks")
+            run.account = Account(on_limit=on_limit, hooks=hooks, **account)
         return run

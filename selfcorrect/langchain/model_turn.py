@@ -2,48 +2,49 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
-from langchain_core.messages import AIMessage, AnyMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.types import Command
 
 from selfcorrect.context import RunContext
 from selfcorrect.errors import CorrectionFailed
-from selfcorrect.langchain.agent_run import RUN, SPENT, AgentRun, BudgetReachedError
-from selfcorrect.langchain.calls import calls_of, with_calls
+from selfcorrect.langchain.agent_run import RUN, AgentRun
+from selfcorrect.langchain.budget import SPENT, BudgetReachedError
+from selfcorrect.langchain.calls import calls_of, name_and_args, with_calls
 from selfcorrect.langchain.ending import (
     BLANK,
-    Objection,
     Thread,
     may_end,
     object_to_repeats,
     over_budget,
     why_over,
 )
-from selfcorrect.langchain.model_call import Ask, ask_model
+from selfcorrect.langchain.host import Host
+from selfcorrect.langchain.model_call import Ask, ask_model, turn_of, with_turn
+from selfcorrect.langchain.text_calls import read_text_calls
 from selfcorrect.langchain.thread import (
     NO_ANSWER,
     feedback_message,
     is_blank,
     valid_thread,
-    with_known_answers,
+    with_ledger_answers,
 )
-from selfcorrect.langchain.tool_call import HostedLoops
-from selfcorrect.langchain.turn import (
+from selfcorrect.langchain.turn_state import (
     TURN,
     UNREAD,
+    Readable,
     Start,
     Starts,
     Turn,
     beside_calls,
-    read_text_calls,
     stop_reason,
-    with_made_calls,
+    with_executed_calls,
     with_readable_calls,
 )
 from selfcorrect.model import Call, JsonDict
@@ -61,7 +62,7 @@ MOST_ASKS = 16
 
 
 async def take_turn(
-    request: ModelRequest[Any], ask: Ask, run: AgentRun, loops: HostedLoops, *, is_async: bool
+    request: ModelRequest[Any], ask: Ask, run: AgentRun, host: Host, *, is_async: bool
 ) -> ExtendedModelResponse[Any]:
     """Ask the model until its turn may stand; return it with its calls readable and repaired.
 
@@ -72,88 +73,105 @@ async def take_turn(
     update: JsonDict = {RUN: run}
     if (over := why_over(messages, is_running=messages[-1].id != run.begins)) is None:
         try:
-            response, more = await _take_turn(request, ask, run, loops, is_async=is_async)
-            update |= more
-        except BudgetReachedError as reached:
-            over = over_budget(str(reached))
-            if loops.raises:
+            response = await _take_turn(request, ask, run, host, update, is_async=is_async)
+        except BudgetReachedError as error:
+            over = over_budget(str(error))
+            if host.raises:
                 raise CorrectionFailed(over) from None
     if over is not None:
         response = ModelResponse([AIMessage(over)])
-        update["jump_to"] = "end"
+        update = {RUN: run, "jump_to": "end"}
     if run.account.bounds:
         update[SPENT] = run.account.state()
     return ExtendedModelResponse(response, Command(update=update))
 
 
 async def _take_turn(
-    request: ModelRequest[Any], ask: Ask, run: AgentRun, loops: HostedLoops, *, is_async: bool
-) -> tuple[ModelResponse[Any], JsonDict]:
-    """Return the turn, and the update of the agent's state."""
-    messages: list[AnyMessage] = request.state["messages"]
-    update: JsonDict = {}
-    if (renewed := with_made_calls(messages)) is not None:
-        update["messages"] = [renewed]
-    offered = [each for each in request.tools if isinstance(each, BaseTool)]
-    # A tool that is declared wrongly is found before the model is paid.
-    loop, _ = loops.loop_with(offered, is_async=is_async)
-    scope = loops.lasting_scope(request.runtime, get_config().get("configurable") or {})
-    thread = await with_known_answers(request.messages, loop.context, scope)
-    thread = [renewed if renewed and each.id == renewed.id else each for each in thread]
+    request: ModelRequest[Any],
+    ask: Ask,
+    run: AgentRun,
+    host: Host,
+    update: JsonDict,
+    *,
+    is_async: bool,
+) -> ModelResponse[Any]:
+    """Return the turn; put what else changes in the agent's state into the update."""
+    messages: Thread = request.state["messages"]
+    tools = [tool for tool in request.tools if isinstance(tool, BaseTool)]
+    # A tool that is declared wrongly is refused before the model is paid.
+    loop, _ = host.loop_with(tools, is_async=is_async)
     structured = request.response_format
     if isinstance(structured, AutoStrategy):
         structured = ToolStrategy(structured.schema)
-    run.structured = tuple(each.name for each in getattr(structured, "schema_specs", ()))
-    run.names = (*(each.name for each in offered), *run.structured)
-    asked = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
-    if (feedback := run.say_once(object_to_repeats(messages))) is not None:
-        asked = asked.override(messages=[*asked.messages, feedback_message(feedback)])
+    run.structured = tuple(schema.name for schema in getattr(structured, "schema_specs", ()))
+    run.names = (*(tool.name for tool in tools), *run.structured)
+    scope = host.lasting_scope(request.runtime, get_config().get("configurable") or {})
+    thread = await with_ledger_answers(request.messages, loop.context, scope)
+    if (new_turn := with_executed_calls(messages)) is not None:
+        update["messages"] = [new_turn]
+        thread = [new_turn if message.id == new_turn.id else message for message in thread]
+    prompt = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
+    response, readable = await _ask_until_it_stands(prompt, ask, messages, run, loop)
+    if readable is None:
+        return response
+    turn, starts = readable
+    if is_blank(turn) and run.empty is None:
+        turn = _with_text(turn, NO_ANSWER)
+    turn, starts = await _repair(turn, starts, messages, run, loop)
+    words = run.words_for(calls_of(turn))
+    if starts or words:
+        turn = turn if turn.id else turn.model_copy(update={"id": str(uuid4())})
+        update[TURN] = Turn(message=turn.id, starts=starts, words=words)
+    calls = [call for call in turn.tool_calls if call["name"] not in run.structured]
+    run.account.check_calls(calls, messages)
+    response = with_turn(response, turn)
+    response.result += _unread_answers(turn, starts, run.structured)
+    return response
+
+
+async def _ask_until_it_stands(
+    prompt: ModelRequest[Any], ask: Ask, messages: Thread, run: AgentRun, loop: Loop
+) -> tuple[ModelResponse[Any], Readable | None]:
+    """Return the model's last answer, and its turn; no turn where a middleware answers."""
+    feedback = run.object_once(object_to_repeats(messages))
+    if feedback is not None:
+        prompt = prompt.override(messages=[*prompt.messages, feedback_message(feedback)])
     before = {*run.objections}
     left = MOST_ASKS
     while True:
         left -= 1
-        response = await ask_model(asked, ask, loop.context, run.account)
-        written = next((each for each in response.result if isinstance(each, AIMessage)), None)
-        if written is None:
-            # Another middleware answers without the model.
-            return response, update
+        response = await ask_model(prompt, ask, loop.context, run.account)
+        if (written := turn_of(response)) is None:
+            return response, None
         turn, starts = with_readable_calls(written)
         if response.structured_response is not None:
-            break
+            return response, (turn, starts)
         unread = "" if turn.tool_calls else read_text_calls(turn, messages, run, loop.context)
         if not isinstance(unread, str):
             (turn, starts), unread = unread, ""
         # One turn is asked for beyond those of a policy.
         feedback = _object(turn, unread, run, may_object=run.objections <= before)
         if feedback is None or not left:
-            break
+            return response, (turn, starts)
         shown = _with_text(turn, NO_WORDS) if is_blank(turn) else turn
-        asked = asked.override(messages=[*asked.messages, shown, feedback_message(feedback)])
-    if is_blank(turn) and run.empty is None:
-        turn = _with_text(turn, NO_ANSWER)
-    turn, known = await _repair(turn, starts, messages, run, loop)
-    made = [each for each in turn.tool_calls if each["name"] not in run.structured]
-    run.account.check_calls(made, messages)
-    result = [turn if isinstance(each, AIMessage) else each for each in response.result]
-    result += _unread_answers(turn, starts, run.structured)
-    return replace(response, result=result), update | known
+        prompt = prompt.override(messages=[*prompt.messages, shown, feedback_message(feedback)])
 
 
 def _show_tools(request: ModelRequest[Any], loop: Loop) -> list[BaseTool | JsonDict]:
     """Return the usable tools, and of each the arguments that the runtime does not fill in."""
     shown: list[BaseTool | JsonDict] = []
-    for each in request.tools:
-        if not isinstance(each, BaseTool):
-            shown.append(each)
-        elif (spec := loop.context.tools.get(each.name)) is not None:
+    for tool in request.tools:
+        if not isinstance(tool, BaseTool):
+            shown.append(tool)
+        elif (spec := loop.context.tools.get(tool.name)) is not None:
             schema = {"args_schema": {**spec.parameters}}
-            shown.append(each.model_copy(update=schema) if spec.takes_key else each)
+            shown.append(tool.model_copy(update=schema) if spec.takes_key else tool)
     return shown
 
 
 def _object(turn: AIMessage, unread: str, run: AgentRun, *, may_object: bool) -> str | None:
     """Return what a policy, or what we, have to say against a turn."""
-    objection: Objection | None = None
+    objection = None
     if is_blank(turn):
         if run.empty is not None:
             return run.empty.handle()
@@ -165,47 +183,37 @@ def _object(turn: AIMessage, unread: str, run: AgentRun, *, may_object: bool) ->
         if not turn.tool_calls:
             reason, structured = stop_reason(turn), run.structured
             objection = may_end([turn], stop_reason=reason, unread=unread, structured=structured)
-    return run.say_once(objection) if may_object else None
+    return run.object_once(objection) if may_object else None
 
 
 async def _repair(
-    turn: AIMessage,
-    starts: Starts,
-    messages: Thread,
-    run: AgentRun,
-    loop: Loop,
-) -> tuple[AIMessage, JsonDict]:
-    """Return the turn with its calls repaired as far as they can be, and the private state of it.
-
-    Executes nothing, and asks nobody.
-    """
+    turn: AIMessage, starts: Starts, messages: Thread, run: AgentRun, loop: Loop
+) -> Readable:
+    """Return the turn with its calls repaired, as far as that needs no execution and no person."""
     beside = beside_calls(turn, [*messages, turn])
-    calls, found = calls_of(turn), dict(starts)
+    calls, starts = calls_of(turn), dict(starts)
     for at, call in enumerate(calls):
         start = starts.get(call["id"])
         if call["name"] in run.structured:
             continue
         if start is None and check_call(Call(call["name"], call["args"]), loop.context) is None:
             continue
-        plain = {"call": {"name": call["name"], "args": call["args"], "id": call["id"]}}
-        state = await _walk({**(start["given"] if start else plain), **beside}, loop)
+        given = start["given"] if start else {"call": name_and_args(call) | {"id": call["id"]}}
+        state = await _walk({**given, **beside}, loop)
         if state is not None:
-            calls[at], found[call["id"]] = _show(call, state)
-    mended, words = with_calls(turn, calls), run.words_for(calls)
-    if not found and not words:
-        return mended, {}
+            calls[at], starts[call["id"]] = _show(call, state)
+    turn = with_calls(turn, calls)
     # The arguments that the model wrote could not be read.
     unread = [
         call_id
-        for call_id, start in found.items()
+        for call_id, start in starts.items()
         if not isinstance(start["given"].get("call", {}).get("args"), dict)
     ]
-    more: JsonDict = {"id": mended.id or str(uuid4())}
     if unread:
         # The mark outlasts the private state: without it the call would run with its defaults.
-        more["additional_kwargs"] = {**mended.additional_kwargs, UNREAD: unread}
-    turn = mended.model_copy(update=more)
-    return turn, {TURN: Turn(message=turn.id, starts=found, words=words)}
+        marked = {**turn.additional_kwargs, UNREAD: unread}
+        turn = turn.model_copy(update={"additional_kwargs": marked})
+    return turn, starts
 
 
 def _unread_answers(
@@ -237,28 +245,27 @@ def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
     visibly, and a person may complete it.
     """
     current = state["current"]
-    shown = {"name": current["name"], "args": current["args"]}
+    shown = name_and_args(current)
     if not isinstance(shown["args"], dict):
         # The arguments could not be read; the loop has their text.
         shown["args"] = {}
     # Nobody was asked: what only asks is tried again where somebody can be.
-    tried = [each for each in state["tried"] if each["outcome"] != "asked"]
+    tried = [note for note in state["tried"] if note["outcome"] != "asked"]
     kept = {key: state[key] for key in ("original", "changes", "counts")}
     if (stop := state["stop"]) and stop["reason"] in ("escalated", "terminal_kind"):
         # Whoever has ended the call is not asked again.
         kept["stop"] = stop
     given = {"call": {**current, "id": call["id"]}, "mended": {**kept, "tried": tried}}
-    made: Any = {**call, **shown}
-    return made, Start(shown=shown, given=given)
+    return cast("ToolCall", {**call, **shown}), Start(shown=shown, given=given)
 
 
-async def _walk(given: JsonDict, loop: Loop) -> JsonDict | None:
+async def _walk(inputs: JsonDict, loop: Loop) -> JsonDict | None:
     """Return the state in which a walk ends that executes nothing; None where it has no call."""
     guards = [name for name, targets in loop.table.routes.items() if PASSED in targets]
     nodes: dict[str, Any] = {**loop.nodes, **dict.fromkeys(guards, _pass)}
     nodes |= {"execute": _stop_before, "report_failure": _hand_over}
-    out = await walk_hosted(replace(loop, nodes=nodes), given)
-    # The result of a handler is no call, and a change that was rejected is not shown.
+    out = await walk_hosted(replace(loop, nodes=nodes), inputs)
+    # The result of a handler is not a call, and a change that was rejected is not shown.
     if out["trail"][-1]["node"] not in ("execute", "report_failure"):
         return None
     state: Any = out["result"]

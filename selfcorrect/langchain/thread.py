@@ -1,20 +1,21 @@
 """The thread of an agent: made valid for any provider, and what its messages say of its calls."""
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
 from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import reported_error
-from selfcorrect.effects.again import Record
 from selfcorrect.errors import NotDone, ToolReportedError
-from selfcorrect.langchain.calls import LangChainForm, calls_of
+from selfcorrect.langchain.calls import LANGCHAIN, calls_of
 from selfcorrect.langchain.ending import SOURCE, Thread, is_word_of_user
-from selfcorrect.model import JSON
+from selfcorrect.model import JSON, JsonObject
 from selfcorrect.nodes.execute import unpack
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote
@@ -29,7 +30,7 @@ def valid_thread(messages: Thread) -> list[AnyMessage]:
 
     See `make_valid`, which takes the messages of any provider.
     """
-    return make_valid(messages, LangChainForm()).messages
+    return make_valid(messages, LANGCHAIN).messages
 
 
 def open_calls(messages: Thread) -> list[ToolCall]:
@@ -43,8 +44,8 @@ def open_calls(messages: Thread) -> list[ToolCall]:
 
 def find_answers(turn: AIMessage, behind: Thread) -> dict[int, Any]:
     """Return the answers to the calls of one turn, by the place of the call in it."""
-    steps = pair(LangChainForm().split([turn, *behind]))
-    return {step.call[1]: behind[step.at - 1] for step in steps if step.call and step.at}
+    exchange, *_ = pair(LANGCHAIN.split([turn, *behind]))
+    return {index: behind[at - 1] for index, at in enumerate(exchange.answers) if at is not None}
 
 
 def answer_to(call_id: str | None, messages: Thread) -> ToolMessage | None:
@@ -64,34 +65,37 @@ def answer_to(call_id: str | None, messages: Thread) -> ToolMessage | None:
     return None
 
 
-async def with_known_answers(
+async def with_ledger_answers(
     messages: Thread, context: RunContext, scope: str | None
 ) -> list[AnyMessage]:
-    """Return the thread with the answers of calls that are done, but that it does not answer.
+    """Return the thread with the answers that it lacks, but that the ledger has.
 
     Args:
         messages: The thread.
         context: The parts of the loop, its ledger among them.
-        scope: What the ledger's memory belongs to; without one nothing is known.
+        scope: What the ledger's memory belongs to; without one the thread stays as it is.
     """
-    steps = pair(LangChainForm().split(messages))
-    lost = [step.call for step in steps if step.call and step.at is None]
-    records: list[Record] = []
-    if lost and scope is not None:
-        records = await context.use_ledger(context.ledger.records)
+    if scope is None:
+        return list(messages)
+    lost = [
+        (exchange.at, index)
+        for exchange in pair(LANGCHAIN.split(messages))
+        for index, answer in enumerate(exchange.answers)
+        if answer is None
+    ]
+    records = await context.use_ledger(context.ledger.records) if lost else []
     thread = list(messages)
     for turn, index in reversed(lost):
         call = calls_of(cast("AIMessage", messages[turn]))[index]
         of = (scope, call["name"], call["id"], "done", quote(call["args"], 500))
         same = [
-            each
-            for each in records
-            if (each.thread, each.tool, each.call_id, each.status, each.about) == of
+            record
+            for record in records
+            if (record.thread, record.tool, record.call_id, record.status, record.about) == of
         ]
         if len(same) == 1:
             text = text_in(unpack(same[0].value)[0])
-            answer = ToolMessage(text, name=call["name"], tool_call_id=call["id"])
-            thread.insert(turn + 1, answer)
+            thread.insert(turn + 1, ToolMessage(text, name=call["name"], tool_call_id=call["id"]))
     return thread
 
 
@@ -112,7 +116,8 @@ def own_message(answer: Any, call_id: str | None) -> ToolMessage | None:
     if isinstance(answer, ToolMessage):
         return answer if answer.tool_call_id == call_id else None
     parts = answer if isinstance(answer, list | tuple) else ()
-    return next((found for each in parts if (found := own_message(each, call_id))), None)
+    messages = (own_message(part, call_id) for part in parts)
+    return next(filter(None, messages), None)
 
 
 def value_in(message: ToolMessage | None) -> JSON:
@@ -128,6 +133,23 @@ def text_in(value: JSON) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
+def dump_answer(answer: Any) -> JSON:
+    """Return a tool's answer as JSON where it is more than a text; else None."""
+    is_text = isinstance(answer, ToolMessage) and isinstance(answer.content, str)
+    if answer is None or (is_text and answer.artifact is None):
+        return None
+    encoding, data = _SERIALIZER.dumps_typed(answer)
+    return {"kind": encoding, "data": b64encode(data).decode()}
+
+
+def load_answer(stored: JsonObject) -> Any:
+    """Return the answer that `dump_answer` has made JSON of."""
+    return _SERIALIZER.loads_typed((stored["kind"], b64decode(stored["data"])))
+
+
+_SERIALIZER = JsonPlusSerializer()
+
+
 def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolReportedError:
     """Return the exception that a message of an error stands for.
 
@@ -135,28 +157,28 @@ def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolRepor
         message: The message.
         causes: What the tool's own code raised; without it, nothing shows that the code ran.
     """
-    said = value_in(message)
-    found = strict_json(said) if isinstance(said, str) else said
-    error = reported_error(found, error_in(found) or message.text)
+    value = value_in(message)
+    value = strict_json(value) if isinstance(value, str) else value
+    error = reported_error(value, error_in(value) or message.text)
     error.is_refusal = error.is_refusal or not causes
-    error.__cause__ = chain_of(causes)
+    error.__cause__ = chain_of(causes) if causes else None
     return error
 
 
-def chain_of(errors: Sequence[BaseException]) -> BaseException | None:
+def chain_of(errors: Sequence[BaseException]) -> BaseException:
     """Return the last of several errors, each of which counts: the ones before become causes.
 
     That nothing was done at last says nothing of the executions before.
     """
-    errors = [each for each in errors if not isinstance(each, NotDone)] or errors
+    errors = [error for error in errors if not isinstance(error, NotDone)] or errors
     for before, error in pairwise(errors):
         if error is not before and error.__cause__ is None:
             error.__cause__ = before
-    return errors[-1] if errors else None
+    return errors[-1]
 
 
 def last_turn(messages: Thread) -> tuple[AIMessage | None, list[AnyMessage]]:
-    """Return the last message of the model, and what stands behind it."""
+    """Return the last message of the model, and the messages behind it."""
     for behind, message in enumerate(reversed(messages)):
         if isinstance(message, AIMessage):
             return message, list(messages[len(messages) - behind :])
@@ -170,17 +192,17 @@ def feedback_message(text: str) -> HumanMessage:
 
 def last_request(messages: Thread) -> str | None:
     """Return what the user asked for last; messages that middleware wrote do not count."""
-    return next((each.text for each in reversed(messages) if is_word_of_user(each)), None)
+    words = (message.text for message in reversed(messages) if is_word_of_user(message))
+    return next(words, None)
 
 
 def is_blank(message: AIMessage) -> bool:
     """Say whether a turn holds neither text nor a call, nor anything else for the user."""
-    said = message.text.strip(" \n\t.…-_")
     # A model repeats what stood for its blank turns.
-    is_said = said and message.text.strip() != NO_WORDS
-    if message.tool_calls or message.invalid_tool_calls or is_said:
+    has_text = message.text.strip(" \n\t.…-_") and message.text.strip() != NO_WORDS
+    if message.tool_calls or message.invalid_tool_calls or has_text:
         return False
     blocks = message.content if isinstance(message.content, list) else []
     return all(
-        isinstance(each, str) or each.get("type") in KEYS["silent_blocks"] for each in blocks
+        isinstance(block, str) or block.get("type") in KEYS["silent_blocks"] for block in blocks
     )

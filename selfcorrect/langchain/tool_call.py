@@ -1,279 +1,293 @@
-"""One call of a turn, from the thread into the loop of its host and back."""
+"""One tool call: from the thread through the loop, where LangChain's handler runs the tool."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from importlib import import_module
-from typing import Any, TypeAlias, TypedDict, cast
-from uuid import uuid4
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass, field, replace
+from itertools import chain
+from typing import Any, TypeAlias, cast
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import ToolCall, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.types import Command, interrupt
+from langgraph.types import Command
 
-from selfcorrect.context import LOG, RunContext, has_readers
-from selfcorrect.graph import AGAIN, compile_loop
+from selfcorrect.effects.failure import ending_of
+from selfcorrect.errors import CorrectionFailed, EscalationError, NotDone
+from selfcorrect.graph import AGAIN, CHECKPOINTER
 from selfcorrect.langchain.agent_run import RUN, AgentRun
+from selfcorrect.langchain.calls import name_and_args
 from selfcorrect.langchain.ending import may_end, why_over
-from selfcorrect.langchain.thread import ACCOUNT, answer_to, last_turn, own_message
-from selfcorrect.langchain.tool_run import LISTENER, Handler, ToolRun, spec_of
-from selfcorrect.langchain.turn import TURN, UNREAD, beside_calls
-from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
-from selfcorrect.nodes.validate import check_call
-from selfcorrect.setup import Options, build_loop, check_options
-from selfcorrect.state import CorrectionState, Update, stop_run
-from selfcorrect.step import Loop
-from selfcorrect.strategy_map.strategy_map import StrategyMap
-from selfcorrect.text import quote
-from selfcorrect.tools.spec import collect_tools, is_usable
-
-_MAX_TOOL_SETS = 64
-_FORGETS = (
-    "calls of %r are remembered for this run only; pass a thread_id, or SelfCorrection(scope=...)"
+from selfcorrect.langchain.host import Host, configurable_of
+from selfcorrect.langchain.listening_tool import LISTENER
+from selfcorrect.langchain.thread import (
+    ACCOUNT,
+    answer_to,
+    chain_of,
+    error_of,
+    last_turn,
+    load_answer,
+    own_message,
+    text_in,
+    value_in,
 )
+from selfcorrect.langchain.turn_state import TURN, UNREAD, beside_calls
+from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
+from selfcorrect.models.port import value_of
+from selfcorrect.nodes.execute import EXECUTION, change
+from selfcorrect.report import FailureReport
+from selfcorrect.step import Loop
+from selfcorrect.tools.run import plain
+from selfcorrect.walk import walk_hosted
 
-
-class HostOptions(TypedDict, total=False):
-    """What hosts of LangChain calls take beside the options of the loop.
-
-    Attributes:
-        on_trail: Called after each call with `{"tool_call_id", "call", "executed", "trail"}`,
-            and the `failure` where there is one.
-        ask_person: Whether a question interrupts the agent; this needs a checkpointer.
-        effects: Effects of tools that declare none, by name or glob, as in a map.
-        scope: Stands in for a thread: what a call of a tool that acts is remembered for. A text,
-            or a function of the runtime.
-    """
-
-    on_trail: Callable[[JsonDict], object] | None
-    ask_person: bool
-    effects: Mapping[str, Any] | None
-    scope: str | Callable[[Any], object] | None
-
-
-HostedLoop: TypeAlias = tuple[Loop, Any]
-"""The loop with the tools of an agent; and the graph of it that asks persons, or None."""
-
-
-class HostedLoops:
-    """Gives one loop the tools of whatever agent asks; built once for each set of tools.
-
-    Args:
-        options: The options of the host. A model may be named as LangChain names it.
-        kinds: What they may be: `Options`, `HostOptions`, and what the host adds.
-        shows: Whether calls are shown to others before they run.
-    """
-
-    def __init__(self, options: Mapping[str, Any], kinds: Any, *, shows: bool) -> None:
-        named = options.get("model")
-        if isinstance(named, str):
-            named = import_module("langchain.chat_models").init_chat_model(named)
-        self.options = check_options({**options, "model": named}, kinds)
-        own = self.options.keys() & Options.__annotations__
-        loop = build_loop((), {name: self.options[name] for name in own})
-        self._loop = run_as_shown(loop) if shows else loop
-        self.raises = loop.context.raises
-        self._effects = StrategyMap(effects=self.options.get("effects")).effects
-        self._has_warned = False
-        # What is kept holds its tools, so that no other tool can get one of their ids.
-        self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], HostedLoop]] = {}
-
-    def lasting_scope(self, runtime: Any, config: JsonObject) -> str | None:
-        """Return the scope that outlives the run: the host's own, or the thread; else None."""
-        scope = self.options.get("scope")
-        if callable(scope):
-            scope = scope(runtime)
-        lasting = scope or config.get("thread_id")
-        return str(lasting) if lasting else None
-
-    def scope_of(self, request: ToolCallRequest, run: AgentRun | None, *, acts: bool) -> str:
-        """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run.
-
-        Args:
-            request: The call.
-            run: The run of the agent, if it is known.
-            acts: Whether its tool acts: one that nobody will remember is warned about, once.
-        """
-        config = _configurable(request)
-        if (lasting := self.lasting_scope(request.runtime, config)) is not None:
-            return lasting
-        if acts and not self._has_warned and has_readers():
-            self._has_warned = True
-            LOG.warning(_FORGETS, request.tool_call["name"])
-        return run.id if run else str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
-
-    def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> HostedLoop:
-        """Return the loop with these tools, and the same as a graph where it asks persons.
-
-        A graph keeps its state while a person thinks: its tool is not run again for the answer.
-        """
-        key = (is_async, *map(id, tools))
-        if (kept := self._kept.get(key)) is None:
-            if len(self._kept) >= _MAX_TOOL_SETS:
-                self._kept.clear()
-            context = self._loop.context
-            specs = filter(is_usable, (spec_of(tool, is_async=is_async) for tool in tools))
-            found = collect_tools(specs, {**self._effects, **context.map.effects})
-            context = replace(context, tools=found, answer=_answer, is_async=is_async)
-            loop = replace(self._loop, context=context)
-            asking = replace(loop, context=replace(context, ask=_ask))
-            hosted = loop, compile_loop(asking) if self.options.get("ask_person") else None
-            kept = self._kept[key] = tools, hosted
-        return kept[1]
-
-
-def _configurable(request: ToolCallRequest) -> JsonObject:
-    return request.runtime.config.get("configurable") or {}
-
-
-def _answer() -> JSON:
-    run = LISTENER.get()
-    return run.dump_answer() if run else None
-
-
-def _ask(question: JSON) -> Any:
-    """Ask a person about the present call; the answer stands for the call as it is then."""
-    answer = interrupt(question)
-    cast("ToolRun", LISTENER.get()).is_approved = True
-    return answer
-
-
-def tools_of(request: ToolCallRequest) -> list[BaseTool]:
-    """Return the tools of the agent that makes a call."""
-    tools, own = request.runtime.tools, request.tool
-    if own is None or any(each is own for each in tools):
-        return tools
-    # Another middleware has brought a tool of its own.
-    return [*(each for each in tools if each.name != own.name), own]
-
-
-def run_as_shown(loop: Loop) -> Loop:
-    """Return the loop in which a call that acts, but that nobody has seen so, is only proposed."""
-    name = loop.table.guards.get("execute", "execute")
-    node = loop.nodes[name]
-
-    def run(state: CorrectionState, context: RunContext) -> Any:
-        stop = _refuse_unseen(state, context)
-        return node(state, context) if stop is None else stop
-
-    return replace(loop, nodes={**loop.nodes, name: run})
-
-
-def _refuse_unseen(state: CorrectionState, context: RunContext) -> Update | None:
-    run: Any = LISTENER.get()
-    now, seen = state["current"], run.shown or run.request.tool_call
-    tool = context.tools.get(now["name"])
-    if tool is None or not tool.acts or _is_same(now, {**seen}, context):
-        return None
-    if check_call(call_of(now), context) is not None:
-        # What does not fit is not made either, and says why.
-        return None
-    if run.is_approved:
-        # One answer of a person is for one call: what is changed after it was made is another.
-        run.shown, run.is_approved = now, False
-        return None
-    detail = "The repaired call was not made, because no one has approved it."
-    if state["attempts"]:
-        detail += f" The tool had refused: {quote(state['attempts'][-1]['text'] or '', 300)}"
-    return stop_run("needs_person", detail, proposal=now)
-
-
-def _is_same(now: JsonDict, seen: JsonDict, context: RunContext) -> bool:
-    """Say whether two calls are the same for their tool's own validation."""
-    if now["name"] != seen["name"] or not isinstance(seen["args"], dict):
-        return False
-    # Most calls are made as they were shown.
-    is_equal = repr(now["args"]) == repr(seen["args"])
-    return is_equal or context.key_of(call_of(now)) == context.key_of(call_of(seen))
+Handler: TypeAlias = Callable[[ToolCallRequest], Any]
+"""LangChain's own way to run a tool; in async code it gives an awaitable."""
 
 
 async def run_call(
-    request: ToolCallRequest,
-    handler: Handler,
-    loops: HostedLoops,
-    state: JsonObject,
-    *,
-    is_async: bool,
+    request: ToolCallRequest, handler: Handler, host: Host, state: JsonObject, *, is_async: bool
 ) -> Any:
     """Walk the loop with one call; return its one answer.
 
     Args:
         request: The call.
         handler: LangChain's own, which runs the tool.
-        loops: The loops of the host.
-        state: What the host knows around the call: `messages`, in which each call of the last
-            turn has an id of its own; where it knows them, `TURN` and `RUN`.
+        host: The host.
+        state: `messages`, in which each call of the last turn has an id of its own, and `TURN` and
+            `RUN` where the host has them.
         is_async: Whether the host is async; if not, nothing is awaited.
     """
-    if (answer := answer_to(request.tool_call["id"], state["messages"])) is not None:
-        return answer
-    run = _start(request, handler, loops, state, is_async=is_async)
-    await run.walk()
-    return _end(run, loops, state)
-
-
-def _start(
-    request: ToolCallRequest,
-    handler: Handler,
-    loops: HostedLoops,
-    state: JsonObject,
-    *,
-    is_async: bool,
-) -> ToolRun:
-    """Return the run of a call that has no answer yet."""
     call, messages = request.tool_call, state["messages"]
-    turn, behind = last_turn(messages)
-    # What is known may be of another message, which has other calls.
-    known: JsonDict = state.get(TURN) or {}
-    if turn is None or known.get("message") != turn.id:
-        known = {}
-    call_id = call["id"]
-    shown = {"name": call["name"], "args": call["args"]}
-    start: JsonDict = {"call": {**shown, "id": call_id}}
-    # Another middleware, or a person, may have edited the call already.
-    written = known.get("starts", {}).get(call_id)
-    if written and written["shown"] == shown:
-        start = written["given"]
-    elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
-        # Somebody has lost what is known of the call: it must not run with its defaults.
-        start["call"]["args"] = "(unreadable)"
-    loop, graph = loops.loop_with(tools_of(request), is_async=is_async)
-    if _configurable(request).get(AGAIN):
+    if (answer := answer_to(call["id"], messages)) is not None:
+        return answer
+    loop, graph = host.loop_with(_tools_of(request), is_async=is_async)
+    if configurable_of(request).get(AGAIN):
         loop = replace(loop, context=replace(loop.context, again=True))
+    agent_run: AgentRun | None = state.get(RUN)
     tool = loop.context.tools.get(call["name"])
-    acts = tool is not None and tool.acts
-    given = {
-        **start,
-        **beside_calls(turn, messages),
-        # Where messages have no ids, the same call in a later message is another one.
-        "message_id": turn.id if turn and turn.id else f"#{len(messages) - len(behind)}",
-        "task_id": loops.scope_of(request, state.get(RUN), acts=acts),
-    }
-    return ToolRun(request, handler, loop, graph, given, known.get("words", {}).get(call_id))
-
-
-def _end(run: ToolRun, loops: HostedLoops, state: JsonObject) -> Any:
-    if (on_trail := loops.options.get("on_trail")) is not None:
+    scope = host.scope_of(request, agent_run, acts=tool is not None and tool.acts)
+    inputs, words = _inputs_of(call, state)
+    run = ToolRun(request, handler, loop, graph, inputs=inputs | {"task_id": scope}, words=words)
+    await run.walk()
+    if (on_trail := host.options.get("on_trail")) is not None:
         on_trail(run.record())
     answer = run.answer()
-    _add_account(own_message(answer, run.request.tool_call["id"]), run)
-    agent_run: AgentRun | None = state.get(RUN)
-    tool = run.request.tool
-    if agent_run is None or tool is None or not tool.return_direct:
+    is_direct = request.tool is not None and request.tool.return_direct
+    if agent_run is None or not is_direct:
         return answer
     # Where a tool's answer is the agent's, LangChain ends with it even if it is an error.
-    thread = [*state["messages"], answer]
+    thread = [*messages, answer]
     objection = may_end(thread) if why_over(thread, is_running=True) is None else None
-    if agent_run.say_once(objection) is None:
+    if agent_run.object_once(objection) is None:
         return answer
     return Command(update={"messages": [answer]}, goto="model")
 
 
-def _add_account(message: ToolMessage | None, run: ToolRun) -> None:
-    """Have an answer say what the model wrote, where that is not what was made."""
-    call, made = run.request.tool_call, run.made if "result" in run.out else None
-    account: JsonDict = {"written": run.written, "changes": run.changes}
-    if made and (made["name"], made["args"]) != (call["name"], call["args"]):
-        account["made"] = {"name": made["name"], "args": made["args"]}
-    if message is not None and (run.mended or "made" in account):
-        message.additional_kwargs = {**message.additional_kwargs, ACCOUNT: account}
+def _tools_of(request: ToolCallRequest) -> Sequence[BaseTool]:
+    """Return the tools of the agent that makes a call."""
+    tools, own = request.runtime.tools, request.tool
+    if own is None or any(tool is own for tool in tools):
+        return tools
+    # Another middleware has brought a tool of its own.
+    return [*(tool for tool in tools if tool.name != own.name), own]
+
+
+def _inputs_of(call: ToolCall, state: JsonObject) -> tuple[JsonDict, str | None]:
+    """Return what the loop takes for a call, and what the model reads if its name means no tool."""
+    messages = state["messages"]
+    turn, behind = last_turn(messages)
+    # The state may hold another message, which has other calls.
+    record: JsonDict = state.get(TURN) or {}
+    if turn is None or record.get("message") != turn.id:
+        record = {}
+    call_id = call["id"]
+    shown = name_and_args(call)
+    inputs: JsonDict = {"call": {**shown, "id": call_id}}
+    # Another middleware, or a person, may have edited the call already.
+    start = record.get("starts", {}).get(call_id)
+    if start and start["shown"] == shown:
+        inputs = start["given"]
+    elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
+        # Somebody has lost what the turn wrote: the call must not run with its defaults.
+        inputs["call"]["args"] = "(unreadable)"
+    # Where messages have no ids, the same call in a later message is another one.
+    message_id = turn.id if turn and turn.id else f"#{len(messages) - len(behind)}"
+    inputs = {**inputs, **beside_calls(turn, messages), "message_id": message_id}
+    return inputs, record.get("words", {}).get(call_id)
+
+
+@dataclass(eq=False, slots=True)
+class ToolRun:
+    """One call: what the loop is given, and what LangChain answered.
+
+    Attributes:
+        request: The call as it came to the tools.
+        handler: LangChain's own, which runs the tool.
+        loop: The loop with the tools of the agent.
+        graph: The same as a graph that asks persons, or None.
+        inputs: The input of the loop.
+        words: What the model reads where its name means no tool, or None.
+        out: What the loop came to.
+        shown: The call as others have seen it: a tool that acts runs with nothing else.
+        is_approved: Whether a person has answered for the call as it stands now.
+        last_call: The call as the tool got it last, or None.
+        errors: What the tool's own code raised in the last execution; a handler may call it often.
+        returned: What the tool's own code returned in it.
+        last_answer: What the handler answered in it, where that is not an error.
+    """
+
+    request: ToolCallRequest
+    handler: Handler
+    loop: Loop
+    graph: Any
+    _: KW_ONLY
+    inputs: JsonObject
+    words: str | None
+    out: JsonDict = field(default_factory=dict)
+    shown: JsonObject = field(init=False)
+    is_approved: bool = False
+    last_call: ToolCall | None = None
+    errors: list[BaseException] = field(default_factory=list)
+    returned: Any = ABSENT
+    last_answer: Any = None
+    _value: JSON = None
+
+    def __post_init__(self) -> None:
+        self.shown = cast("JsonDict", self.request.tool_call)
+
+    async def walk(self) -> None:
+        """Run the loop, in which this call's handler runs the tools.
+
+        A failure that is raised, but is the model's to read, becomes the output.
+        """
+        token = LISTENER.set(self)
+        try:
+            if self.graph is None or configurable_of(self.request).get(CHECKPOINTER) is None:
+                self.out = await walk_hosted(self.loop, self.inputs)
+            else:
+                is_async = self.loop.context.is_async
+                invoke = self.graph.ainvoke if is_async else self.graph.invoke
+                self.out = await value_of(invoke(self.inputs, self.request.runtime.config))
+        except CorrectionFailed as error:
+            report = cast("FailureReport", error.report)
+            # What the model did wrong before any tool ran, the model is told; so is an escalation.
+            has_ended = bool(report.attempts) or report.reason == "terminal_kind"
+            if has_ended and not isinstance(error, EscalationError):
+                raise
+            self.out = {"failure": report.to_json(), "trail": []}
+        finally:
+            LISTENER.reset(token)
+
+    async def execute(self, tool: BaseTool, args: JsonDict) -> JSON:
+        """Run LangChain's handler with the call as it stands now; return the tool's own value.
+
+        Raises:
+            ToolReportedError: If the handler answers with the message of an error.
+            Exception: What the handler raises; what its earlier tries raised stays a cause.
+        """
+        self.last_answer, self.returned, self.errors = None, ABSENT, []
+        spec = self.loop.context.tools[tool.name]
+        call: ToolCall = {**self.request.tool_call, "name": tool.name, "args": args}
+        # The tool may change its arguments; its call stays as it was.
+        self.last_call = {**call, "args": deepcopy(spec.strip(args))}
+        try:
+            answer = await value_of(self.handler(self.request.override(tool_call=call, tool=tool)))
+        except Exception as error:
+            before = [earlier for earlier in self.errors if earlier is not error]
+            gravest = chain_of([*before, error])
+            if gravest is error:
+                raise
+            raise gravest from error
+        call_id = call["id"]
+        message = own_message(answer, call_id)
+        if message is not None and message is answer:
+            # Of a tool that acts, no answer of a handler hides what its code raised.
+            is_hidden = spec.acts and bool(self.errors) and self.returned is ABSENT
+            if message.status == "error" or is_hidden:
+                raise error_of(message, self.errors)
+        self.last_answer = answer
+        own = message if self.returned is ABSENT else self.returned
+        is_message = own_message(own, call_id) is not None
+        self._value = value_in(message) if is_message else plain(own)
+        return self._value
+
+    def note_args(self, args: Any) -> None:
+        """Have the ledger hold what is made, where another middleware has edited the call.
+
+        Raises:
+            NotDone: If the edited call may not run.
+            BaseException: What an earlier try raised that ends the run, or may have been done.
+        """
+        execution = EXECUTION.get()
+        for error in self.errors:
+            # A handler that tries again knows nothing of doubts.
+            if ending_of(error) or (execution is not None and not isinstance(error, NotDone)):
+                raise error
+        call = self.last_call
+        if execution is None or call is None or not isinstance(args, dict):
+            return
+        # What LangChain injects is not an argument.
+        names = {*self.loop.context.tools[call["name"]].arguments.properties, *call["args"]}
+        own = {name: item for name, item in args.items() if name in names}
+        try:
+            if change(execution, own):
+                self.last_call = {**call, "args": own}
+        except NotDone as error:
+            self.errors.append(error)
+            raise
+
+    def note_value(self, value: Any) -> None:
+        """Take note of what the tool's own code returned."""
+        is_pair = getattr(self.request.tool, "response_format", "") == "content_and_artifact"
+        self.returned = value[0] if is_pair and isinstance(value, tuple) and value else value
+
+    def answer(self) -> Any:
+        """Return LangChain's answer to the call; of a repaired one it says what the model wrote."""
+        answer, call, account = self._find_answer(), self.request.tool_call, self._account()
+        if "result" in self.out and self.last_call is not None:
+            executed = name_and_args(self.last_call)
+            if executed != name_and_args(call):
+                account["made"] = executed
+        message = own_message(answer, call["id"])
+        if message is not None and (self.inputs.get("mended") or "made" in account):
+            message.additional_kwargs = {**message.additional_kwargs, ACCOUNT: account}
+        return answer
+
+    def _find_answer(self) -> Any:
+        """Return the tool's own message where its call succeeded, else one with its result."""
+        call, failure, text = self.request.tool_call, self.out.get("failure"), self.words
+        if failure is None:
+            value = self.out["result"]
+            if self.last_answer is not None and value == self._value:
+                return self.last_answer
+            stored = [event["answer"] for event in self.out["trail"] if event.get("answer")]
+            if stored:
+                return load_answer(stored[0])
+            text = text_in(value)
+        elif text is None or failure.get("tool") in self.loop.context.tools:
+            # The policy's words are about a name that no tool has.
+            text = failure["for_model"]
+        status = "error" if failure else "success"
+        name, call_id = call["name"], call["id"]
+        return ToolMessage(text, name=name, tool_call_id=call_id, status=status, artifact=failure)
+
+    def _account(self) -> JsonDict:
+        """Return the call as the model wrote it, and all changes to it, shown to others or not."""
+        mended = self.inputs.get("mended") or {}
+        changes = [event.get("changes", ()) for event in self.out["trail"]]
+        return {
+            "written": mended.get("original") or name_and_args(self.request.tool_call),
+            "changes": [*chain(mended.get("changes", ()), *changes)],
+        }
+
+    def record(self) -> JsonDict:
+        """Return what became of the call, for a listener."""
+        call, trail = self.request.tool_call, self.out["trail"]
+        if trail and (mended := self.inputs.get("mended")):
+            trail = [{**trail[0], "changes": mended["changes"]}, *trail[1:]]
+        record = {
+            "tool_call_id": call["id"],
+            "call": name_and_args({**call, **self._account()["written"]}),
+            "executed": any("did" in event for event in trail),
+            "trail": trail,
+        }
+        return record | {key: item for key, item in self.out.items() if key == "failure"}

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY
+from itertools import chain
 from typing import Any, Literal, Unpack
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolCall
@@ -16,10 +18,11 @@ from langgraph.runtime import Runtime
 from selfcorrect.context import run_sync
 from selfcorrect.langchain.calls import each_once
 from selfcorrect.langchain.ending import Thread
-from selfcorrect.langchain.model_call import read_pieces
+from selfcorrect.langchain.host import Host, HostOptions
+from selfcorrect.langchain.stream import read_pieces
 from selfcorrect.langchain.thread import answer_to, find_answers, last_turn, open_calls
-from selfcorrect.langchain.tool_call import HostedLoops, HostOptions, run_call
-from selfcorrect.langchain.turn import TURN, Turn, with_readable_calls
+from selfcorrect.langchain.tool_call import run_call
+from selfcorrect.langchain.turn_state import TURN, Turn, with_readable_calls
 from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.setup import Options
 
@@ -79,9 +82,9 @@ class SelfCorrectingToolNode(ToolNode):
             messages_key=messages_key,
         )
         # Nothing stands between the model's call and this node: what is repaired runs.
-        self._loops = HostedLoops(options, NodeOptions, shows=False)
+        self._host = Host(options, NodeOptions, shows=False)
         # Unusable tools are found here, not by the first call.
-        self._loops.loop_with(list(self.tools_by_name.values()))
+        self._host.loop_with(list(self.tools_by_name.values()))
 
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
         turn = self._read(input, config, runtime)
@@ -91,7 +94,7 @@ class SelfCorrectingToolNode(ToolNode):
 
         @entrypoint()
         def run_all(_: Any) -> list[Any]:
-            return _results_of([run(each, turn) for each in turn.calls])
+            return _results_of([run(call, turn) for call in turn.calls])
 
         return self._join(turn, run_all.invoke({}, config))
 
@@ -103,43 +106,43 @@ class SelfCorrectingToolNode(ToolNode):
 
         @entrypoint()
         async def run_all(_: Any) -> list[Any]:
-            tasks = [run(each, turn) for each in turn.calls]
+            tasks = [run(call, turn) for call in turn.calls]
             await asyncio.gather(*tasks, return_exceptions=True)
             return _results_of(tasks)
 
         return self._join(turn, await run_all.ainvoke({}, config))
 
     def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
-        calls, kind = self._parse_input(given)
+        input_calls, kind = self._parse_input(given)
         state = self._extract_state(given, config)
         messages = _messages_in(state, self._messages_key)
-        known: JsonDict = {"messages": messages}
-        open_calls: list[ToolCall] = []
-        renewed: list[AnyMessage] = []
+        thread: JsonDict = {"messages": messages}
+        calls: list[ToolCall] = []
+        changed: list[AnyMessage] = []
         turn, behind = last_turn(messages)
         if turn is not None:
             # What the model streamed is not seen here, but where a limit has cut it.
             once = each_once(read_pieces(turn, ()))
             readable, starts = with_readable_calls(once)
             answers = find_answers(once, behind)
-            open_calls = [call for at, call in enumerate(readable.tool_calls) if at not in answers]
+            calls = [call for at, call in enumerate(readable.tool_calls) if at not in answers]
             new = _renew_answers(answers, readable)
             before = messages[: len(messages) - len(behind) - 1]
-            known = {
+            thread = {
                 "messages": [*before, readable, *(new.get(id(each), each) for each in behind)],
                 TURN: Turn(message=readable.id, starts=starts, words={}),
             }
             # Without an id a message would be added, not replaced.
             if readable is not turn and turn.id:
-                renewed = [readable, *(each for each in new.values() if each.id)]
+                changed = [readable, *(answer for answer in new.values() if answer.id)]
         if kind == "tool_calls":
-            renewed = []
-            open_calls = [each for each in calls if answer_to(each["id"], messages) is None]
-        return _NodeTurn(open_calls, kind, state, runtime, known, renewed)
+            changed = []
+            calls = [call for call in input_calls if answer_to(call["id"], messages) is None]
+        return _NodeTurn(calls, kind, state=state, runtime=runtime, thread=thread, changed=changed)
 
-    def _join(self, turn: "_NodeTurn", found: Any) -> Any:
+    def _join(self, turn: "_NodeTurn", results: Any) -> Any:
         """Return what the calls came to, in the form of the input."""
-        outputs: list[Any] = [*turn.renewed, *found]
+        outputs: list[Any] = [*turn.changed, *results]
         return self._combine_tool_outputs(outputs, turn.kind)
 
     def _call(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
@@ -169,7 +172,7 @@ class SelfCorrectingToolNode(ToolNode):
         def handle(request: ToolCallRequest) -> Any:
             return execute(request, turn.kind, own.config)
 
-        return await run_call(request, handle, self._loops, turn.known, is_async=is_async)
+        return await run_call(request, handle, self._host, turn.thread, is_async=is_async)
 
 
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
@@ -191,17 +194,17 @@ class _NodeTurn:
         kind: The form of the input, and so of the output.
         state: What tools get injected.
         runtime: The runtime of the node.
-        known: What is known around a call: see `run_call`.
-        renewed: The messages that take the place of those whose calls are malformed, or share an
-            id.
+        thread: The state of the host, as `run_call` takes it.
+        changed: The messages that take the place of those whose calls are malformed, or share ids.
     """
 
     calls: Sequence[ToolCall]
     kind: _Kind
+    _: KW_ONLY
     state: Any
     runtime: Runtime[Any]
-    known: JsonObject
-    renewed: Thread
+    thread: JsonObject
+    changed: Thread
 
 
 def _results_of(tasks: Sequence[Any]) -> list[Any]:
@@ -210,26 +213,27 @@ def _results_of(tasks: Sequence[Any]) -> list[Any]:
     A call that raised, asked, or was cut off by a crash is run again when the node is resumed; the
     ledger says whether it may run. What is done is kept by the checkpointer.
     """
-    errors = [error for each in tasks if (error := each.exception()) is not None]
-    if asked := [error for error in errors if isinstance(error, GraphInterrupt)]:
-        raise GraphInterrupt([each for error in asked for each in error.args[0]])
-    for error in errors:
+    errors = [run.exception() for run in tasks]
+    questions = [error.args[0] for error in errors if isinstance(error, GraphInterrupt)]
+    if questions:
+        raise GraphInterrupt([*chain(*questions)])
+    for error in filter(None, errors):
         raise error
-    return [each.result() for each in tasks]
+    return [run.result() for run in tasks]
 
 
 def _renew_answers(answers: Mapping[int, Any], readable: AIMessage) -> dict[int, Any]:
     """Return the answers whose calls have got another id, by the identity of the old message."""
     ids = {at: readable.tool_calls[at]["id"] for at in answers}
     return {
-        id(each): each.model_copy(update={"tool_call_id": ids[at]})
-        for at, each in answers.items()
-        if each.tool_call_id != ids[at]
+        id(answer): answer.model_copy(update={"tool_call_id": ids[at]})
+        for at, answer in answers.items()
+        if answer.tool_call_id != ids[at]
     }
 
 
 def _messages_in(state: Any, key: str) -> list[AnyMessage]:
     if isinstance(state, list):
         return state
-    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
-    return list(found or ())
+    messages = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    return list(messages or ())

@@ -31,17 +31,17 @@ def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
         return values
     if not isinstance(values, Mapping) or not values:
         raise GraphSetupError(f"an edit is a dict with keys of the state, not {values!r:.80}")
-    known, loop = list(graph.stream_channels_list), loop_of(graph)
+    keys, loop = list(graph.stream_channels_list), loop_of(graph)
     edit = dict(values)
     if loop is not None:
-        short = {key: edit.pop(key) for key in ("name", "args") if key in edit.keys() - known}
+        short = {key: edit.pop(key) for key in ("name", "args") if key in edit.keys() - keys}
         edit |= _edit_call(at.values, short) if short else {}
-        if "strategy" in edit.keys() - known:
+        if "strategy" in edit.keys() - keys:
             edit |= _edit_strategy(loop, at, edit.pop("strategy"), edit.pop("options", {}))
-        known += ["name", "args", "strategy"]
+        keys += ["name", "args", "strategy"]
     for key in edit:
-        if key not in known:
-            raise GraphSetupError(unknown_name("key", text_of(key), known))
+        if key not in keys:
+            raise GraphSetupError(unknown_name("key", text_of(key), keys))
     # What lasts for one step would be lost before the node that reads it has run.
     kept = {
         key: item
@@ -53,8 +53,8 @@ def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
 
 def loop_of(graph: Any) -> Loop | None:
     """Return the loop of a graph of `build_graph`; None for any other graph."""
-    nodes = (getattr(each, "bound", None) for each in graph.nodes.values())
-    return next((each.loop for each in nodes if isinstance(each, GraphNode)), None)
+    nodes = (getattr(node, "bound", None) for node in graph.nodes.values())
+    return next((node.loop for node in nodes if isinstance(node, GraphNode)), None)
 
 
 def _edit_call(state: JsonObject, short: JsonDict) -> JsonDict:
@@ -71,12 +71,12 @@ def _edit_strategy(loop: Loop, at: StateSnapshot, name: Any, options: Any) -> Js
     if not isinstance(name, str) or not isinstance(options, dict):
         raise GraphSetupError("`strategy` is a name, and `options` a dict")
     findings = at.values["findings"]
-    chosen = [each["finding"] for each in at.values["selected"]] or range(len(findings))
-    for each in chosen:
+    chosen = [rung["finding"] for rung in at.values["selected"]] or range(len(findings))
+    for number in chosen:
         try:
-            rule = findings[each].get("rule")
+            rule = findings[number].get("rule")
             bind(name, loop.context.map.strategies.factory(rule, name), options)
         except ValueError as error:
             raise GraphSetupError(f"strategy {name!r}: {error}") from error
-    rungs = [{"finding": each, "strategies": [name], "options": options} for each in chosen]
+    rungs = [{"finding": number, "strategies": [name], "options": options} for number in chosen]
     return {"selected": rungs, "question": None}

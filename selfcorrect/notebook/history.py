@@ -36,16 +36,16 @@ class Point:
     @property
     def path(self) -> list[Self]:
         """The points that lead to this one, which is the last of them."""
-        found: list[Any] = [self]
-        while found[-1].parent is not None:
-            found.append(found[-1].parent)
-        return found[::-1]
+        path: list[Any] = [self]
+        while path[-1].parent is not None:
+            path.append(path[-1].parent)
+        return path[::-1]
 
     @property
     def run(self) -> list[Self]:
         """The points since the last input, which is the first of them."""
         path = self.path
-        return path[max(n for n, each in enumerate(path) if each.kind == "input") :]
+        return path[max(n for n, point in enumerate(path) if point.kind == "input") :]
 
 
 @frozen
@@ -73,7 +73,7 @@ def read_history(graph: Any, config: Any) -> History:
     """Read the checkpoints of a thread."""
     tip = graph.get_state(config)  # first: a run of another thread may go on meanwhile
     newest_first = graph.get_state_history(config, limit=MAX_POINTS)
-    snapshots = {id_of(each.config): each for each in [*newest_first][::-1]}
+    snapshots = {id_of(snapshot.config): snapshot for snapshot in [*newest_first][::-1]}
     points: list[Point] = []
     by_id: dict[str, Point] = {}
     for key, snapshot in snapshots.items():
@@ -83,9 +83,10 @@ def read_history(graph: Any, config: Any) -> History:
         if parent is not None and (source == "fork" or snapshot.next == (START,)):
             by_id[key] = parent
         elif snapshot.next != (START,):
-            begins = before is None or before.next == (START,)
-            kind: Any = "input" if begins else "step" if source == "loop" else "edit"
-            nodes = (each.name for each in before.tasks) if before and kind == "step" else ()
+            kind: Any = "step" if source == "loop" else "edit"
+            if before is None or before.next == (START,):
+                kind = "input"
+            nodes = (task.name for task in before.tasks) if before and kind == "step" else ()
             by_id[key] = Point(snapshot, parent, kind, tuple(nodes))
             points.append(by_id[key])
     return History(points, by_id, tip)

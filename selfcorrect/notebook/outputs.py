@@ -11,7 +11,7 @@ from selfcorrect.model import JsonDict, JsonObject, frozen
 
 @frozen
 class Shown:
-    """What a notebook, or a terminal, shows of something.
+    """What a notebook, or a terminal, shows.
 
     Attributes:
         bundle: Its forms, by MIME type.
@@ -35,23 +35,18 @@ def show(graph: Any) -> Shown:
 
 
 def trail(output: JsonObject) -> Shown:
-    """Show a run as a table: step, node, outcome, changes and seconds.
+    """Show a run as a table: step, node, outcome and changes.
 
     Args:
         output: What a run ended with.
     """
-    names = ("step", "node", "outcome", "changes", "seconds")
+    names = ("step", "node", "outcome", "changes")
     views = views_of(output, title="run")
-    rows = [
-        [
-            moment["id"],
-            moment["node"],
-            moment["outcome"],
-            "; ".join(map(change_text, view["detail"]["changes"])),
-            f"{moment['seconds']:.3g}" if moment["seconds"] else "",
-        ]
-        for view, moment in zip(views, views[-1]["timeline"], strict=True)
-    ]
-    ends = list(views[-1]["outcome"].items())
+    last = views[-1]
+    rows = []
+    for view, moment in zip(views, last["timeline"], strict=True):
+        changes = "; ".join(map(change_text, view["detail"]["changes"]))
+        rows.append([moment["id"], moment["node"], moment["outcome"], changes])
+    ends = list(last["outcome"].items())
     plain = f"{align([names, *rows])}\n{align(ends)}"
     return Shown({"text/plain": plain, "text/html": html.table(names, rows) + html.table((), ends)})

@@ -34,7 +34,7 @@ from selfcorrect.tools.run import check_sync
 MAX_STEPS = 1_000
 """Steps of one `run`, for graphs that never end."""
 STOPS = ("question", "error")
-"""Words for `run(until=…)` that are no nodes; a run stops there in any case."""
+"""Words for `run(until=…)` that are not nodes; a run stops there in any case."""
 
 
 class Stepper:
@@ -74,9 +74,9 @@ class Stepper:
             graph if has_saver else graph.copy(update={"checkpointer": InMemorySaver()})
         )
         self._inputs, self._confirm = inputs, confirm
-        self._given = dict(config or {})
+        self._config = dict(config or {})
         self._breakpoints: set[str] = set()
-        self._hearers: list[Callable[[], Any]] = []
+        self._listeners: list[Callable[[], Any]] = []
         self._seconds: dict[str, float] = {}
         self._lock, self._pause = Lock(), Event()
         self._head = ""
@@ -122,25 +122,25 @@ class Stepper:
             before: A node: the newest state in front of it, on the way to this one if there is one.
             after: A node: the newest state behind it.
         """
-        named = self._names([each for each in (before, after) if each is not None])
+        named = self._names(node for node in (before, after) if node is not None)
         if at is None and not named:
             raise GraphSetupError("goto takes an id, a number, `before` or `after`")
         with self._command():
             sight = self._sight()
             points, by_id = sight.history.points, sight.history.by_id
-            known: dict[Any, Point] = {**by_id, **dict(enumerate(points))}
-            if at is not None and at not in known:
+            moments: dict[Any, Point] = {**by_id, **dict(enumerate(points))}
+            if at is not None and at not in moments:
                 numbers = f" and the numbers 0 to {len(points) - 1}"
                 raise GraphSetupError(unknown_name("moment", text_of(at), by_id) + numbers)
-            found = [
-                each
-                for each in (*points, *sight.head.path)
-                if at is None or each is known[at]
-                if before in (None, *each.snapshot.next) and after in (None, *each.nodes)
+            matches = [
+                point
+                for point in (*points, *sight.head.path)
+                if at is None or point is moments[at]
+                if before in (None, *point.snapshot.next) and after in (None, *point.nodes)
             ]
-            if not found:
+            if not matches:
                 raise GraphSetupError(f"the run has not been at {', '.join(named)}")
-            self._head = found[-1].id
+            self._head = matches[-1].id
         return self
 
     def edit(self, values: Any, *, as_node: str | None = None) -> Self:
@@ -153,9 +153,9 @@ class Stepper:
             as_node: The node in whose name it is written, as in LangGraph.
         """
         with self._command():
-            made = complete_edit(self.graph, self._sight().now, values)
+            edit = complete_edit(self.graph, self._sight().now, values)
             try:
-                self.graph.update_state(self._config(), made, as_node)
+                self.graph.update_state(self._head_config(), edit, as_node)
             except SelfCorrectError:
                 raise
             except Exception as error:
@@ -170,9 +170,9 @@ class Stepper:
             sight = self._sight()
             if sight.status != "waiting":
                 raise GraphSetupError("nobody is asked now")
-            asked = [each.id for each in sight.now.interrupts]
-            if len(asked) > 1 and not (isinstance(value, dict) and value.keys() <= {*asked}):
-                raise GraphSetupError(f"answer with a dict by question: {', '.join(asked)}")
+            ids = [question.id for question in sight.now.interrupts]
+            if len(ids) > 1 and not (isinstance(value, dict) and value.keys() <= {*ids}):
+                raise GraphSetupError(f"answer with a dict by question: {', '.join(ids)}")
             self._advance(Command(resume=value))
         return self
 
@@ -188,18 +188,18 @@ class Stepper:
     def break_at(self, *nodes: str) -> Self:
         """Let runs stop in front of nodes."""
         self._breakpoints |= self._names(nodes)
-        self._tell()
+        self._notify()
         return self
 
     def clear(self, *nodes: str) -> Self:
         """Take breakpoints away; without names, all of them."""
         self._breakpoints -= self._names(nodes) or {*self._breakpoints}
-        self._tell()
+        self._notify()
         return self
 
-    def listen(self, hear: Callable[[], Any]) -> Self:
+    def listen(self, listener: Callable[[], Any]) -> Self:
         """Call a function after every node of a run, and after every command."""
-        self._hearers.append(hear)
+        self._listeners.append(listener)
         return self
 
     @property
@@ -235,7 +235,7 @@ class Stepper:
     def to_html(self, path: str | Path | None = None) -> str:
         """Return a page that steps through the states up to this one, and write it to a file."""
         sight = self._sight()
-        views = [view_of(replace(sight, head=each)) for each in sight.head.path]
+        views = [view_of(replace(sight, head=point)) for point in sight.head.path]
         text = page(views, title=views[-1]["title"])
         if path is not None:
             Path(path).write_text(text, "utf-8")
@@ -251,11 +251,11 @@ class Stepper:
 
     def _begin(self, thread: str | None) -> None:
         """Begin with the input in a thread; nothing runs."""
-        own = dict(self._given.get("configurable") or {})
+        own = dict(self._config.get("configurable") or {})
         own["thread_id"] = thread or own.get("thread_id") or uuid4().hex
         if self._confirm:
             own[AGAIN] = True
-        self._base: Any = {**self._given, "configurable": own}
+        self._base: Any = {**self._config, "configurable": own}
         self._head, self._error = "", ""
         if self._inputs is not None:
             self._invoke(self._inputs, self._base)
@@ -266,23 +266,24 @@ class Stepper:
     def _command(self) -> Iterator[None]:
         if not self._lock.acquire(blocking=False):
             raise GraphSetupError("a command is at work: pause() it, and wait for its end")
-        self._tell()
+        self._notify()
         try:
             yield
         finally:
             self._lock.release()
-            self._tell()
+            self._notify()
 
-    def _tell(self) -> None:
-        for hear in self._hearers:
-            hear()
+    def _notify(self) -> None:
+        for listener in self._listeners:
+            listener()
 
     def _names(self, nodes: Any, words: tuple[str, ...] = ()) -> set[str]:
-        known = [*(each for each in self.graph.nodes if each != "__start__"), *words]
-        for node in nodes:
-            if node not in known:
-                raise GraphSetupError(unknown_name("node", text_of(node), known))
-        return set(nodes)
+        names = {*nodes}
+        allowed = [*(node for node in self.graph.nodes if node != "__start__"), *words]
+        for name in names:
+            if name not in allowed:
+                raise GraphSetupError(unknown_name("node", text_of(name), allowed))
+        return names
 
     def _walk(self, most: int, stops: Collection[str] = ()) -> Self:
         """Run at most so many steps, and stop in front of nodes."""
@@ -301,14 +302,14 @@ class Stepper:
         return self
 
     def _advance(self, payload: Any = None) -> Any:
-        """Run what is next, let the head stand behind it, and return its state."""
+        """Run what is next, move the head behind it, and return its state."""
         before, started, error = self._tip(), monotonic(), ""
         try:
-            self._invoke(payload, self._config())
-        except Exception as raised:
+            self._invoke(payload, self._head_config())
+        except Exception as reason:
             if self._head and self._tip().config == before.config:
                 raise  # the new branch was not even begun
-            error = f"{type(raised).__name__}: {release(text_of(raised), 2_000)}"
+            error = f"{type(reason).__name__}: {release(text_of(reason), 2_000)}"
         now, self._head, self._error = self._tip(), "", error
         if not error:
             self._seconds[id_of(now.config)] = monotonic() - started
@@ -323,7 +324,7 @@ class Stepper:
             work = self.graph.ainvoke(payload, config, interrupt_before="*")
             pool.submit(asyncio.run, work).result()
 
-    def _config(self) -> Any:
+    def _head_config(self) -> Any:
         """Return the config of the head; the newest state needs no id, and would be copied."""
         if not self._head or not (sight := self._sight()).is_past:
             return self._base
@@ -337,15 +338,21 @@ class Stepper:
         history = read_history(self.graph, self._base)
         head = history.by_id[self._head] if self._head else history.last
         # Another process may have stepped.
-        raised: Any = (each.error for each in history.tip.tasks if each.error)
-        error = self._error or release(next(raised, ""), 2_000)
-        return Sight(self.graph, history, head, error, self._breakpoints, self._seconds)
+        errors: Any = (task.error for task in history.tip.tasks if task.error)
+        return Sight(
+            graph=self.graph,
+            history=history,
+            head=head,
+            error=self._error or release(next(errors, ""), 2_000),
+            breakpoints=self._breakpoints,
+            seconds=self._seconds,
+        )
 
 
 def _needs_loop(graph: Any) -> bool:
     """Say whether a node, or a tool of a node, is async only."""
-    parts = [getattr(each, "bound", each) for each in graph.nodes.values()]
-    parts += [tool for each in parts for tool in getattr(each, "tools_by_name", {}).values()]
+    parts = [getattr(node, "bound", node) for node in graph.nodes.values()]
+    parts += [tool for node in parts for tool in getattr(node, "tools_by_name", {}).values()]
     loop = loop_of(graph)
     try:
         for tool in loop.context.tools.values() if loop else ():
@@ -353,4 +360,4 @@ def _needs_loop(graph: Any) -> bool:
     except GraphSetupError:
         return True
     # LangChain's tools and LangGraph's nodes hold their sync function, or None, as `func`.
-    return any(getattr(each, "func", each) is None for each in parts)
+    return any(getattr(part, "func", part) is None for part in parts)

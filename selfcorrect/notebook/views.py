@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import KW_ONLY
 from itertools import chain, pairwise, product
 from typing import Any
 
@@ -43,6 +44,7 @@ class Sight:
         is_running: Whether a command is at work.
     """
 
+    _: KW_ONLY
     graph: Any
     history: History
     head: Point
@@ -75,7 +77,7 @@ class Sight:
         if not self.now.next:
             has_report = loop_of(self.graph) and "failure" in state_of(self.now)
             return "failed" if has_report else "finished"
-        return "paused" if any(each.nodes for each in self.head.run) else "ready"
+        return "paused" if any(point.nodes for point in self.head.run) else "ready"
 
 
 def view_of(sight: Sight) -> View:
@@ -102,7 +104,7 @@ def _names(nodes: Collection[str]) -> str:
 
 
 def _picture(sight: Sight) -> Picture:
-    path = [each.nodes for each in sight.head.run if each.nodes]
+    path = [point.nodes for point in sight.head.run if point.nodes]
     end = [] if sight.now.next else [(END,)]
     steps = pairwise([(START,), *path, *end])
     return picture_of(
@@ -116,15 +118,21 @@ def _picture(sight: Sight) -> Picture:
 
 
 def _moments(sight: Sight) -> Iterator[Moment]:
-    path = {each.id for each in sight.head.path}
-    for each in sight.history.points:
-        moment: Any = moment_of(each.id, _names(each.nodes), _event(each))
-        moment |= {"kind": each.kind, "seconds": sight.seconds.get(each.id, 0.0)}
-        moment |= {"is_left": each.id not in path, "is_head": each.id == sight.head.id}
+    path = {point.id for point in sight.head.path}
+    for point in sight.history.points:
+        moment = moment_of(
+            point.id,
+            _names(point.nodes),
+            _event(point),
+            kind=point.kind,
+            seconds=sight.seconds.get(point.id, 0.0),
+            is_left=point.id not in path,
+            is_head=point.id == sight.head.id,
+        )
         yield moment
         if moment["is_head"] and sight.status == "error":
             node, error = _names(sight.now.next), sight.error.partition(":")[0]
-            yield moment | {"node": node, "outcome": error, "kind": "error", "is_head": False}
+            yield {**moment, "node": node, "outcome": error, "kind": "error", "is_head": False}
 
 
 def _event(point: Point) -> JsonDict:
@@ -142,8 +150,9 @@ def _changes(point: Point) -> list[ViewChange]:
 
 def _detail(sight: Sight) -> Detail:
     loop = loop_of(sight.graph)
-    found = map(dict_of, list_of(state_of(sight.now).get("findings"))) if loop else ()
-    event = {**_event(sight.head), "findings": [each for each in found if "ladder" in each]}
+    findings = map(dict_of, list_of(state_of(sight.now).get("findings"))) if loop else ()
+    ruled = [finding for finding in findings if "ladder" in finding]
+    event = {**_event(sight.head), "findings": ruled}
     detail = detail_of(event, loop.context.map if loop else None)
     return {**detail, "error": sight.error if sight.status == "error" else ""}
 
@@ -164,7 +173,13 @@ def _edits(point: Point) -> list[JsonDict]:
 def _commands(sight: Sight, status: Status) -> list[str]:
     if status == "running":
         return ["pause"]
-    goes_on = ["answer"] if status == "waiting" else ["step", "run"] if sight.now.next else []
+    commands: list[str] = []
+    if status == "waiting":
+        commands.append("answer")
+    elif sight.now.next:
+        commands += ["step", "run"]
     if "repair" in sight.now.next:
-        goes_on.append("strategy")
-    return [*goes_on, *(["back", "restart"] if sight.head.parent else []), "goto", "edit"]
+        commands.append("strategy")
+    if sight.head.parent:
+        commands += ["back", "restart"]
+    return [*commands, "goto", "edit"]

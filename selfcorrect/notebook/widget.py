@@ -42,7 +42,7 @@ def display_cell(stepper: "Stepper") -> None:
         return screen.HTML(f'<div class="{name}">{still(view)}{note}</div>')
 
     try:
-        widget = _widget(copy=name, svg=draw(view["picture"]), view=_told(stepper, view))
+        widget = _widget(copy=name, svg=draw(view["picture"]), view=_data_of(stepper, view))
     except ModuleNotFoundError as error:
         screen.display(copy(view, f"<p>This is a still copy: {escape(str(error))}</p>"))
         return
@@ -57,16 +57,16 @@ def display_cell(stepper: "Stepper") -> None:
         if is_running and now - last < OFTEN:
             return
         last = now
-        widget.view = _told(stepper, view, problem)
+        widget.view = _data_of(stepper, view, problem)
         if not is_running and handle is not None:
             handle.update(copy(view))
 
     def obey(message: JsonObject) -> None:
-        # Whoever presses a key thrice wants three steps; only Pause waits for nobody.
+        # Whoever presses a key thrice wants three steps; only Pause does not wait.
         with nullcontext() if message.get("act") == "pause" else turn:
             try:
                 _do(stepper, message, widget.send)
-            except Exception as error:  # a thread has nobody else to tell
+            except Exception as error:  # it would be lost in this thread
                 paint(error_text(error))
 
     def take(_: Any, message: Any, __: Any) -> None:
@@ -93,7 +93,7 @@ def _widget(**values: Any) -> Any:
     return StepperWidget(**values)
 
 
-def _told(stepper: "Stepper", view: View, problem: str = "") -> JsonDict:
+def _data_of(stepper: "Stepper", view: View, problem: str = "") -> JsonDict:
     """Return what the page needs to know: a view, and why the last command was refused.
 
     An edit begins with the call's arguments, or empty where they may not be shown whole.
@@ -107,19 +107,19 @@ def _told(stepper: "Stepper", view: View, problem: str = "") -> JsonDict:
 
 def _do(stepper: "Stepper", message: JsonObject, send: Callable[[Any], None]) -> None:
     """Do what was pressed."""
-    given = message.get("given", ())
+    values = message.get("given", ())
     match message["act"]:
         case act if act in COMMANDS:
-            getattr(stepper, act)(*given)
+            getattr(stepper, act)(*values)
         case "edit":
-            stepper.edit(_edit(*given))
+            stepper.edit(_edit(*values))
         case "answer":
-            key, text = given
+            key, text = values
             answer = _value(text)
             is_ours = loop_of(stepper.graph) is not None
             stepper.answer({"question": key, "answer": answer} if is_ours else answer)
         case "export":
-            (form,) = given
+            (form,) = values
             kind = {"html": "text/html", "svg": "image/svg+xml"}.get(form, "text/plain")
             text = getattr(stepper, f"to_{form}")()
             send({"name": f"run.{form}", "mime": kind, "text": text})
@@ -127,19 +127,19 @@ def _do(stepper: "Stepper", message: JsonObject, send: Callable[[Any], None]) ->
 
 def _edit(fields: Mapping[str, str]) -> JsonDict:
     """Return what was written into the form, as `Stepper.edit` takes it."""
-    read: JsonDict = {
+    edit: JsonDict = {
         name: text.strip() if name == "strategy" else _object(name, text)
         for name, text in fields.items()
         if text.strip()
     }
-    return {**read.pop("values", {}), **read}
+    return {**edit.pop("values", {}), **edit}
 
 
 def _object(name: str, text: str) -> JsonDict:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise GraphSetupError(f"{name} is no JSON: {error}") from None
+        raise GraphSetupError(f"{name} is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise GraphSetupError(f"{name} must be a JSON object")
     return value

@@ -1,11 +1,12 @@
 """How providers write calls and answers: a thread as units, and the units as messages again.
 
-Loads no LangChain; its messages have a form of their own in `langchain_form`.
+Loads no LangChain; the form of its messages is `langchain.calls.LangChainForm`.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY
 from itertools import groupby
 from typing import Any
 
@@ -34,6 +35,7 @@ class ThreadCall:
     id: str
     name: str
     args: Any
+    _: KW_ONLY
     has_id: bool = True
     text: str | None = None
     kind: str = ""
@@ -41,7 +43,7 @@ class ThreadCall:
 
 @frozen
 class Unit:
-    """What stands or falls together.
+    """A part of a thread: a turn of the model with its calls, an answer, or something else.
 
     Attributes:
         at: The place of its message in the thread.
@@ -55,6 +57,7 @@ class Unit:
     at: int
     item: Any
     calls: tuple[ThreadCall, ...] = ()
+    _: KW_ONLY
     answers: str | None = None
     holder: JsonObject | None = None
     tool: str = ""
@@ -75,6 +78,7 @@ class ProviderForm:
         is_text: Whether arguments are written as the text of an object.
         is_apart: Whether each answer is a message. If not, all answers to a turn stand together in
             the next message, before anything else.
+        is_flat: Whether a call is an item of the thread itself, and not part of a message.
         needs_id: Whether each call has an id; if not, an answer may name its tool instead.
         others: Types of calls that have no arguments, but a text or an object of their own.
         own_name: The pattern of the names of tools that it takes.
@@ -82,6 +86,7 @@ class ProviderForm:
         asks_between: Whether the model has to speak between an answer and the user.
     """
 
+    _: KW_ONLY
     parts: str
     call: Sequence[str]
     answers: Sequence[str]
@@ -91,6 +96,7 @@ class ProviderForm:
     lost: JsonDict
     is_text: bool = False
     is_apart: bool = False
+    is_flat: bool = False
     needs_id: bool = True
     others: Sequence[str] = ()
     own_name: str = NAME
@@ -100,21 +106,19 @@ class ProviderForm:
     def holds(self, message: JsonObject) -> bool:
         """Say whether a message shows that its thread has this form."""
         marks = (*self.call, *self.answers)
-        # A message of the old chat API holds its call under `function_call`; it is no item.
-        is_item = _inner(message, marks) is message or (
-            self.parts == "parts" and "parts" in message
-        )
-        return is_item or any(_inner(each, marks) for each in self._parts(message))
+        # A message of the old chat API holds its call under `function_call`; it is not an item.
+        is_item = message.get("type") in marks or (self.parts == "parts" and "parts" in message)
+        return is_item or any(_inner(part, marks) for part in self._parts(message))
 
-    def clean(self, message: JsonObject) -> JsonObject:
+    def clean(self, message: Any) -> Any:
         """Return a message without halves of characters and blank texts, or the same object."""
-        made: Any = without_half_characters(message)
+        clean: Any = without_half_characters(message)
         key = "content" if self.is_text else self.parts
-        is_said = made.get("role") in KEYS["speakers"] and key in made
-        if is_said and not any(map(made.get, KEYS["says"])):
+        is_speech = clean.get("role") in KEYS["speakers"] and key in clean
+        if is_speech and not any(map(clean.get, KEYS["says"])):
             block = {"text": NO_WORDS} | ({} if key == "parts" else {"type": "text"})
-            made = {**made, key: with_words(made[key], block)}
-        return message if made == message else made
+            clean = {**clean, key: with_words(clean[key], block)}
+        return message if clean == message else clean
 
     def is_written(self, args: JSON) -> bool:
         """Say whether arguments stand as this form wants them."""
@@ -122,35 +126,35 @@ class ProviderForm:
             return isinstance(args, str) and isinstance(strict_json(args), dict)
         return isinstance(args, dict)
 
-    def split(self, messages: Sequence[JsonObject]) -> list[Unit]:
+    def split(self, messages: Sequence[Any]) -> list[Unit]:
         """Return the units of a thread."""
         units: list[Unit] = []
         for at, message in self._turns(messages):
             parts = self._parts(message)
-            calls = tuple(self.read(each) for each in parts if _inner(each, self.call))
-            rest = [each for each in parts if not _inner(each, self.answers)]
-            answers = [each for each in (message, *parts) if _inner(each, self.answers)]
+            calls = tuple(self.read(part) for part in parts if _inner(part, self.call))
+            rest = [part for part in parts if not _inner(part, self.answers)]
+            answers = [part for part in (message, *parts) if _inner(part, self.answers)]
             holder = {key: item for key, item in message.items() if key != self.parts}
-            for each in answers:
-                inner = _inner(each, self.answers) or {}
+            for answer in answers:
+                inner = _inner(answer, self.answers) or {}
                 call_id, tool = _text(inner.get(self.answer_id)), _text(inner.get("name"))
-                units.append(Unit(at, each, (), call_id, holder, tool))
+                units.append(Unit(at, answer, answers=call_id, holder=holder, tool=tool))
             if not answers:
                 units.append(Unit(at, message, calls))
             elif rest:
                 units.append(Unit(at, {**message, self.parts: rest}, calls))
         return units
 
-    def with_calls(self, item: JsonObject, calls: Sequence[ThreadCall]) -> JsonObject:
+    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
         """Return a turn with these calls in place of its own, one by one."""
         left = iter(calls)
-        made = [
-            self.write(each, next(left)) if _inner(each, self.call) else each
-            for each in self._parts(item)
+        parts = [
+            self.write(part, next(left)) if _inner(part, self.call) else part
+            for part in self._parts(item)
         ]
-        return {**item, self.parts: made}
+        return {**item, self.parts: parts}
 
-    def answer(self, item: JsonObject | None, call: ThreadCall, text: str) -> JsonObject:
+    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         """Return an answer with the id of its call; without an item, an error with this text."""
         places = {"name": call.name, "text": text, "type": f"{call.kind}_output"}
         part = item or _fill(self.lost, places)
@@ -163,48 +167,63 @@ class ProviderForm:
             new["name"] = call.name
         return _swap(part, inner, new)
 
-    def join(self, units: Sequence[Unit]) -> list[JsonObject]:
+    def join(self, units: Sequence[Unit]) -> list[Any]:
         """Return the messages of units."""
-        made: list[Any] = []
+        messages: list[Any] = []
         # Where the answers came from that the last message holds; none if it holds others.
         places: set[int] = set()
         for unit in units:
             item = unit.item
             if unit.answers is not None and not self.is_apart:
                 if not places:
-                    made.append({"role": "user", self.parts: []})
-                made[-1].update(unit.holder or {})
-                made[-1][self.parts].append(item)
+                    messages.append({"role": "user", self.parts: []})
+                messages[-1].update(unit.holder or {})
+                messages[-1][self.parts].append(item)
                 places.add(unit.at)
                 continue
             if unit.at in places:
-                item = {**item, self.parts: [*made.pop()[self.parts], *item[self.parts]]}
+                item = {**item, self.parts: [*messages.pop()[self.parts], *item[self.parts]]}
             places = set()
-            around = (made[-1].get("role"), item.get("role")) if made else ()
-            if self.asks_between and around == ("tool", "user"):
-                made.append({"role": "assistant", "content": NO_WORDS})
-            made.append(item)
-        return made
+            if self.asks_between and [m.get("role") for m in (*messages[-1:], item)] == _ANSWERED:
+                messages.append({"role": "assistant", "content": NO_WORDS})
+            messages.append(item)
+        if self.is_flat:
+            return [item for message in messages for item in self._parts(message) or [message]]
+        return messages
 
     def _turns(self, messages: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
-        yield from enumerate(messages)
+        """Yield the messages; calls that stand by themselves, behind each other, are one turn."""
+        # Thoughts may stand between the calls of a turn; behind the last call they are another's.
+        inside = (*self.call, "reasoning") if self.is_flat else ()
+        items = enumerate(messages)
+        for is_turn, group in groupby(items, lambda place: place[1].get("type") in inside):
+            row = list(group)
+            calls = [at for at, item in row if is_turn and _inner(item, self.call)]
+            size = calls[-1] + 1 - row[0][0] if calls else 0
+            if size:
+                yield row[0][0], {self.parts: [item for _, item in row[:size]]}
+            yield from row[size:]
 
     def _parts(self, message: JsonObject) -> list[Any]:
-        found = message.get(self.parts)
-        return found if isinstance(found, list) else []
+        parts = message.get(self.parts)
+        return parts if isinstance(parts, list) else []
 
     def read(self, part: JsonObject) -> ThreadCall:
         """Return a call as it is written."""
         inner = _inner(part, self.call) or {}
-        kind = next((each for each in self.others if each in part), _text(part.get("type")))
-        # A custom tool takes a text that is no arguments; Gemini leaves out empty ones.
-        text = _text(inner.get("input")) if kind in self.others else None
-        empty: JSON = {} if not self.needs_id else None if text is None else "{}"
-        name, call_id = inner.get("name"), (part if self.needs_id else inner).get(self.call_id)
-        has_id = self.needs_id or bool(call_id)
-        args = inner.get(self.args, empty) if text is None else empty
-        named = kind if "name" not in inner and text is not None else _text(name)
-        return ThreadCall(_text(call_id), named, args, has_id, text, kind)
+        kind = next((key for key in self.others if key in part), _text(part.get("type")))
+        is_other = kind in self.others
+        call_id = (part if self.needs_id else inner).get(self.call_id)
+        # A custom tool takes a text in place of arguments; Gemini leaves out empty ones.
+        args = inner.get(self.args, None if self.needs_id else {})
+        return ThreadCall(
+            _text(call_id),
+            _text(inner.get("name", kind if is_other else "")),
+            "{}" if is_other else args,
+            has_id=self.needs_id or bool(call_id),
+            text=_text(inner.get("input")) if is_other else None,
+            kind=kind,
+        )
 
     def write(self, part: JsonObject, call: ThreadCall) -> JsonObject:
         """Return a written call with this id, name and arguments; a text that says them stays."""
@@ -216,29 +235,11 @@ class ProviderForm:
             new[self.args] = args if self.is_text else call.args
         if call.has_id and not self.needs_id:
             new[self.call_id] = call.id
-        made = _swap(part, inner, new)
-        return {**made, self.call_id: call.id} if self.needs_id else made
+        call_part = _swap(part, inner, new)
+        return {**call_part, self.call_id: call.id} if self.needs_id else call_part
 
 
-class ResponsesForm(ProviderForm):
-    """OpenAI's responses: a flat list of items. Calls that follow each other are one turn."""
-
-    def join(self, units: Sequence[Unit]) -> list[JsonObject]:
-        messages = super().join(units)
-        return [item for each in messages for item in self._parts(each) or [each]]
-
-    def _turns(self, messages: Sequence[JsonObject]) -> Iterator[tuple[int, JsonObject]]:
-        # Thoughts may stand between the calls of a turn; behind the last call they are another's.
-        inside = (*self.call, "reasoning")
-        items = enumerate(messages)
-        for is_turn, group in groupby(items, lambda each: each[1].get("type") in inside):
-            run = list(group)
-            calls = [at for at, each in run if is_turn and _inner(each, self.call)]
-            size = calls[-1] + 1 - run[0][0] if calls else 0
-            if size:
-                yield run[0][0], {self.parts: [each for _, each in run[:size]]}
-            yield from run[size:]
-
+_ANSWERED = ["tool", "user"]
 
 NO_WORDS = "(empty)"
 """Stands for a message without words: most APIs refuse one."""
@@ -247,7 +248,7 @@ NO_WORDS = "(empty)"
 def with_words(content: Any, block: JsonObject) -> Any:
     """Return what a message says without blocks of blank text; something that is not blank."""
     if isinstance(content, list):
-        return [each for each in content if not _is_blank(each)] or [block]
+        return [part for part in content if not _is_blank(part)] or [block]
     return content if content and str(content).strip() else NO_WORDS
 
 
@@ -264,27 +265,29 @@ def fit(text: str, pattern: str) -> str:
     """
     plain = re.sub(r"[^a-zA-Z0-9_-]+", "_", text)[:64] or "unknown"
     ways = (text, plain, plain[:40], f"_{plain}"[:64], digest(text)[:9])
-    return next((each for each in ways if re.fullmatch(pattern, each)), plain)
+    return next((way for way in ways if re.fullmatch(pattern, way)), plain)
 
 
 def object_of(args: JSON) -> JsonObject | None:
-    """Return arguments as an object, or None if they are none; an empty text is no argument."""
-    value = strict_json(args) if isinstance(args, str) and args.strip() else args
-    return value if isinstance(value, dict) else {} if value in ("", None) else None
+    """Return arguments as an object, or None if they are not one; an empty text is an empty one."""
+    value = strict_json(args) if isinstance(args, str) else args
+    if value in ("", None):
+        return {}
+    return value if isinstance(value, dict) else None
 
 
 def _inner(part: Any, marks: Sequence[str]) -> JsonObject | None:
     """Return what a part holds of a call or an answer, or None if it is neither."""
     if not isinstance(part, dict):
         return None
-    found = next((part[key] for key in marks if isinstance(part.get(key), dict)), None)
-    return part if found is None and part.get("type", part.get("role")) in marks else found
+    inner = next((part[key] for key in marks if isinstance(part.get(key), dict)), None)
+    return part if inner is None and part.get("type", part.get("role")) in marks else inner
 
 
 def _fill(pattern: Any, places: dict[str, str]) -> Any:
     """Return a pattern of JSON with the places in place of their names."""
     if isinstance(pattern, dict):
-        return {key: _fill(each, places) for key, each in pattern.items()}
+        return {key: _fill(item, places) for key, item in pattern.items()}
     return places.get(pattern, pattern)
 
 
@@ -302,8 +305,7 @@ _TABLES = load_table("threads/forms.toml")
 KEYS: Mapping[str, Sequence[str]] = _TABLES["keys"]
 """Keys and values of providers' messages, whatever their form."""
 FORMS: Mapping[str, ProviderForm] = {
-    name: (ResponsesForm if name == "responses" else ProviderForm)(**row)
-    for name, row in _TABLES["forms"].items()
+    name: ProviderForm(**row) for name, row in _TABLES["forms"].items()
 }
 CHAT, RESPONSES, ANTHROPIC = FORMS["chat"], FORMS["responses"], FORMS["anthropic"]
 
@@ -315,6 +317,6 @@ def without_half_characters(value: JSON) -> JSON:
             return value
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        items = value.items()
-        return {without_half_characters(key): without_half_characters(each) for key, each in items}
+        pairs = value.items()
+        return {without_half_characters(key): without_half_characters(item) for key, item in pairs}
     return [*map(without_half_characters, value)] if isinstance(value, list) else value

@@ -5,13 +5,13 @@ decides which answer stands behind which call, and the form puts the units toget
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice, pairwise, takewhile
-from typing import Any, Protocol
+from itertools import chain, pairwise, takewhile
+from typing import Any
 
-from selfcorrect.model import ABSENT, JSON, Change, JsonDict, JsonObject, Safety, frozen
+from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety, frozen
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.threads.forms import (
     CHAT,
@@ -27,25 +27,25 @@ from selfcorrect.threads.forms import (
 _LONGEST = 30
 LOST = "The answer to this call is missing. Nobody knows whether the call was made."
 MALFORMED = "This call was not made: its arguments are not a JSON object."
-"""What stands in the place of an answer that is missing."""
+"""What takes the place of an answer that is missing."""
 
 
 @frozen
-class Step:
-    """One message of a valid thread.
+class Exchange:
+    """A message that is not an answer, with the answers to its calls.
 
     Attributes:
-        at: Where the message stands in the given thread; None for an answer that is missing.
-        ids: The ids of its calls, or the id of the call that it answers.
-        call: Of an answer: where its call stands, as place of the message and index in it.
+        at: Where the message stands in the thread.
+        ids: The ids of its calls.
+        answers: Where the answer to each of them stands; None where it is missing.
     """
 
-    at: int | None
-    ids: tuple[str, ...] = ()
-    call: tuple[int, int] | None = None
+    at: int
+    ids: tuple[str, ...]
+    answers: tuple[int | None, ...]
 
 
-def pair(units: Sequence[Unit], own_id: str = ".+") -> list[Step]:
+def pair(units: Sequence[Unit], own_id: str = ".+") -> list[Exchange]:
     """Return the thread in which each call has an id of its own and one answer directly behind it.
 
     An answer belongs to the nearest turn before it that has a call with its id and no answer yet.
@@ -59,20 +59,15 @@ def pair(units: Sequence[Unit], own_id: str = ".+") -> list[Step]:
         own_id: The pattern of the ids that may be sent.
 
     >>> turn = Unit(0, "turn", (ThreadCall("a", "look", {}),))
-    >>> [step.ids for step in pair([turn, turn, Unit(2, "answer", answers="a")])]
-    [('a',), ('a',), ('a_2',), ('a_2',)]
+    >>> [(each.ids, each.answers) for each in pair([turn, turn, Unit(2, "answer", answers="a")])]
+    [(('a',), (None,)), (('a_2',), (2,))]
     """
     answers, ids = _find_answers(units), _own_ids(units, own_id)
-    steps: list[Step] = []
-    for at, unit in enumerate(units):
-        if unit.answers is not None:
-            continue
-        steps.append(Step(at, ids[at]))
-        steps += (
-            Step(answers.get((at, index)), (call_id,), (at, index))
-            for index, call_id in enumerate(ids[at])
-        )
-    return steps
+    return [
+        Exchange(at, ids[at], tuple(answers.get((at, index)) for index in range(len(unit.calls))))
+        for at, unit in enumerate(units)
+        if unit.answers is None
+    ]
 
 
 _MOST_COMPARED = 100
@@ -81,32 +76,34 @@ _MOST_COMPARED = 100
 
 def _find_answers(units: Sequence[Unit]) -> dict[tuple[int, int], int]:
     """Return where the answer of each answered call stands, by place and index of the call."""
-    by_id: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    by_name: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    found: dict[tuple[int, int], int] = {}
+    waiting: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    answers: dict[tuple[int, int], int] = {}
     for at, unit in enumerate(units):
         # The last message comes first, and in it the first call.
         for index, call in reversed([*enumerate(unit.calls)]):
-            by_id[call.id].append((at, index))
-            by_name[call.name].append((at, index))
+            for key in (("id", call.id), ("name", call.name)):
+                waiting[key].append((at, index))
         if unit.answers is not None:
             is_named = unit.tool and not unit.answers
-            waiting = by_name[unit.tool] if is_named else by_id[unit.answers]
-            while waiting and waiting[-1] in found:
-                waiting.pop()
-            near = [each for each in islice(reversed(waiting), _MOST_COMPARED) if each not in found]
-            calls = [each for each in near if each[0] == near[0][0]]
-            named = (each for each in calls if units[each[0]].calls[each[1]].name == unit.tool)
+            row = waiting["name", unit.tool] if is_named else waiting["id", unit.answers]
+            while row and row[-1] in answers:
+                row.pop()
+            near = [place for place in row[-_MOST_COMPARED:][::-1] if place not in answers]
+            calls = [place for place in near if place[0] == near[0][0]]
+            same_tool = (p for p in calls if units[p[0]].calls[p[1]].name == unit.tool)
             if calls:
-                found[next(named, calls[0])] = at
-    known = {*found.values()}
+                answers[next(same_tool, calls[0])] = at
+    used = {*answers.values()}
     for at, unit in enumerate(units):
-        behind = takewhile(lambda each: units[each].answers is not None, range(at + 1, len(units)))
-        calls = [(at, index) for index in range(len(unit.calls)) if (at, index) not in found]
-        left = [each for each in behind if each not in known] if calls else []
-        # A gateway has changed their ids, or their names where these stand for ids.
-        found |= zip(calls, left, strict=True) if len(calls) == len(left) else ()
-    return found
+        behind = takewhile(
+            lambda place: units[place].answers is not None, range(at + 1, len(units))
+        )
+        calls = [(at, index) for index in range(len(unit.calls)) if (at, index) not in answers]
+        left = [place for place in behind if place not in used] if calls else []
+        if len(calls) == len(left):
+            # A gateway has changed their ids, or their names where these stand for ids.
+            answers |= zip(calls, left, strict=True)
+    return answers
 
 
 def _own_ids(units: Sequence[Unit], pattern: str) -> list[tuple[str, ...]]:
@@ -116,50 +113,14 @@ def _own_ids(units: Sequence[Unit], pattern: str) -> list[tuple[str, ...]]:
     numbers: defaultdict[str, int] = defaultdict(lambda: 1)
 
     def own(call: ThreadCall) -> str:
-        made, stem = call.id and fit(call.id, pattern), call.id[:_LONGEST] or "call"
-        while not made or made in used or (made in taken and made != call.id):
+        own_id, stem = call.id and fit(call.id, pattern), call.id[:_LONGEST] or "call"
+        while not own_id or own_id in used or (own_id in taken and own_id != call.id):
             numbers[stem] += 1
-            made = fit(f"{stem}_{numbers[stem]}", pattern)
-        used.add(made)
-        return made
+            own_id = fit(f"{stem}_{numbers[stem]}", pattern)
+        used.add(own_id)
+        return own_id
 
     return [tuple(map(own, unit.calls)) for unit in units]
-
-
-class Form(Protocol):
-    """How messages are written: `ProviderForm`, or the one of LangChain.
-
-    Attributes:
-        own_name: The pattern of the names of tools that may be sent.
-        own_id: The pattern of the ids of calls that may be sent.
-    """
-
-    @property
-    def own_name(self) -> str: ...
-
-    @property
-    def own_id(self) -> str: ...
-
-    def clean(self, message: Any) -> Any:
-        """Return a message without what no provider takes: halves of characters, blank texts."""
-
-    def is_written(self, args: JSON) -> bool:
-        """Say whether arguments are written as this form wants them."""
-        ...
-
-    def split(self, messages: Sequence[Any]) -> list[Unit]:
-        """Return the units of a thread."""
-        ...
-
-    def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        """Return a turn with these calls in place of its own."""
-
-    def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
-        """Return the answer to a call: the item, or one with the text where there is none."""
-
-    def join(self, units: Sequence[Unit]) -> list[Any]:
-        """Return the messages that these units make."""
-        ...
 
 
 @frozen
@@ -180,7 +141,7 @@ class ValidThread:
 _UNSENT = "half a character, or a blank text, was replaced"
 
 
-def make_valid(messages: Sequence[Any], form: Form | None = None) -> ValidThread:
+def make_valid(messages: Sequence[Any], form: ProviderForm | None = None) -> ValidThread:
     """Return a thread made valid; pure, and a valid thread is unchanged.
 
     Ids are unique, arguments are objects, and directly behind each turn stands one answer to each
@@ -192,35 +153,104 @@ def make_valid(messages: Sequence[Any], form: Form | None = None) -> ValidThread
         form: How it is written; without it, its messages show it.
     """
     form = form or form_of(messages)
-    clean = [form.clean(each) for each in messages]
+    clean = [form.clean(message) for message in messages]
     units = form.split(clean)
-    steps = pair(units, form.own_id)
-    turns = {
-        step.at: tuple(map(partial(_own_call, form), units[step.at or 0].calls, step.ids))
-        for step in steps
-        if not step.call
+    exchanges = pair(units, form.own_id)
+    calls = {
+        exchange.at: tuple(map(partial(_own_call, form), units[exchange.at].calls, exchange.ids))
+        for exchange in exchanges
     }
-    made = [_unit(step, units, turns, form) for step in steps]
-    value = form.join(made)
-    calls = tuple(call for each in turns.values() for call in each)
+    valid = [unit for each in exchanges for unit in _valid_units(each, units, calls[each.at], form)]
+    value = form.join(valid)
+    all_calls = tuple(chain(*calls.values()))
     if value == list(messages):
-        return ValidThread(list(messages), calls, ())
+        return ValidThread(list(messages), all_calls, ())
     changes = [
         Change(f"/{at}", old, new, Safety.EXACT, _UNSENT)
         for at, (old, new) in enumerate(zip(messages, clean, strict=True))
         if old is not new
     ]
-    changes += _changes(units, steps, turns, form)
+    changes += _changes(units, exchanges, calls, form)
     if not changes:
         why = "answers must name their calls and stand together"
         changes = [Change("", list(messages), value, Safety.EXACT, why)]
-    return ValidThread(value, calls, tuple(changes))
+    return ValidThread(value, all_calls, tuple(changes))
+
+
+def _own_call(form: ProviderForm, call: ThreadCall, own_id: str) -> ThreadCall:
+    name = fit(call.name, form.own_name)
+    if (call.id, call.name) == (own_id, name) and isinstance(call.args, dict):
+        return call
+    return replace(call, id=own_id, name=name, args=object_of(call.args) or {})
+
+
+def _valid_units(
+    exchange: Exchange, units: Sequence[Unit], calls: Sequence[ThreadCall], form: ProviderForm
+) -> Iterator[Unit]:
+    """Yield a message with its own calls, and one answer to each."""
+    unit = units[exchange.at]
+    yield replace(unit, item=form.with_calls(unit.item, calls)) if calls else unit
+    for old, call, at in zip(unit.calls, calls, exchange.answers, strict=True):
+        answer = Unit(-1, None, answers="") if at is None else units[at]
+        text = MALFORMED if object_of(old.args) is None else LOST
+        yield replace(answer, item=form.answer(answer.item, call, text))
+
+
+def _changes(
+    units: Sequence[Unit],
+    exchanges: Sequence[Exchange],
+    calls: Mapping[int, Sequence[ThreadCall]],
+    form: ProviderForm,
+) -> Iterator[Change]:
+    """Yield what was changed, and why."""
+    order = [at for each in exchanges for at in (each.at, *each.answers) if at is not None]
+    before = dict(pairwise(sorted(order)))
+    moved = {at for old, at in pairwise(order) if before.get(old) != at}
+    for at, unit in enumerate(units):
+        path = f"/{unit.at}"
+        for old, new in zip(unit.calls, calls.get(at, ()), strict=True):
+            yield from _changes_of_call(path, old, new, form)
+        if unit.answers is not None and at not in order:
+            why = "it answers no open call"
+            yield Change(path, unit.item, ABSENT, Safety.LOSSY, why)
+        elif unit.answers is not None and at in moved:
+            why = "an answer must stand directly behind its call"
+            yield Change(path, unit.item, unit.item, Safety.EXACT, why)
+    for exchange in exchanges:
+        path = f"/{units[exchange.at].at}"
+        for call_id, answer in zip(exchange.ids, exchange.answers, strict=True):
+            if answer is None:
+                yield Change(path, ABSENT, call_id, Safety.EXACT, "the call has no answer")
+
+
+def _changes_of_call(
+    path: str, old: ThreadCall, new: ThreadCall, form: ProviderForm
+) -> Iterator[Change]:
+    if old.has_id and old.id != new.id:
+        why = "it must have an id of its own, in the form that the API takes"
+        yield Change(path, old.id, new.id, Safety.EXACT, why)
+    if old.name != new.name:
+        yield Change(path, old.name, new.name, Safety.EXACT, "the API takes no such name")
+    if object_of(old.args) is None:
+        yield Change(path, old.args, new.args, Safety.LOSSY, "the arguments are not an object")
+    elif not form.is_written(old.args):
+        why = "the arguments must be an object, in the form of this thread"
+        yield Change(path, old.args, new.args, Safety.EXACT, why)
+
+
+def form_of(messages: Sequence[JsonObject]) -> ProviderForm:
+    """Return the form of a provider's thread: what one of its messages shows."""
+    for message in messages:
+        for name in ("responses", "gemini", "anthropic"):
+            if FORMS[name].holds(message):
+                return FORMS[name]
+    return CHAT
 
 
 def read_message(message: JsonObject) -> list[JsonDict] | str:
     """Return the calls of an assistant's message, whatever its form, or its text.
 
-    A thought is no text of it, and nobody else's message holds its calls.
+    Its thoughts do not count as text. Only a message of the assistant holds calls.
     """
     if message.get("role") in KEYS["others"]:
         return ""
@@ -233,21 +263,17 @@ def read_message(message: JsonObject) -> list[JsonDict] | str:
             | ({"id": c.id} if c.has_id else {})
             for c in calls
         ]
-    texts = [part.get("text") for each in messages for part in _parts(each)]
-    return "\n".join(each for each in texts if isinstance(each, str))
-
-
-def _is_thought(part: JsonObject) -> bool:
-    return part.get("thought") is True or part.get("type") in ("thinking", "reasoning")
+    texts = [part.get("text") for item in messages for part in _parts(item)]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def stop_reason_of(message: JsonObject) -> str | None:
     """Return why the provider ended a message, in the words of OpenAI's chat; None if unknown."""
-    if any(each.get("refusal") for m in _items(message) for each in (m, *_parts(m))):
+    if any(part.get("refusal") for item in _items(message) for part in (item, *_parts(item))):
         return "refusal"
     details = message.get("incomplete_details") or {}
-    said = {**message, "reason": details.get("reason")}
-    texts = [each for key in KEYS["stop_reasons"] if isinstance(each := said.get(key), str)]
+    reasons = {**message, "reason": details.get("reason")}
+    texts = [text for key in KEYS["stop_reasons"] if isinstance(text := reasons.get(key), str)]
     reason = texts[0].lower() if texts else ""
     return "length" if is_cut(reason) else reason or None
 
@@ -259,78 +285,13 @@ def _items(message: JsonObject) -> list[JsonObject]:
 
 
 def _parts(message: JsonObject) -> list[JsonDict]:
-    """Return the parts of a message that are no thoughts."""
+    """Return the parts of a message without its thoughts."""
     content = message.get("content") or message.get("parts") or ""
     parts = [{"text": content}] if isinstance(content, str) else content
-    found = parts if isinstance(parts, list) and not _is_thought(message) else []
-    return [each for each in found if isinstance(each, dict) and not _is_thought(each)]
+    if not isinstance(parts, list) or _is_thought(message):
+        return []
+    return [part for part in parts if isinstance(part, dict) and not _is_thought(part)]
 
 
-def form_of(messages: Sequence[JsonObject]) -> ProviderForm:
-    """Return the form of a provider's thread: what one of its messages shows."""
-    for each in messages:
-        for name in ("responses", "gemini", "anthropic"):
-            if FORMS[name].holds(each):
-                return FORMS[name]
-    return CHAT
-
-
-def _own_call(form: Form, call: ThreadCall, own: str) -> ThreadCall:
-    name = fit(call.name, form.own_name)
-    if (call.id, call.name) == (own, name) and isinstance(call.args, dict):
-        return call
-    return replace(call, id=own, name=name, args=object_of(call.args) or {})
-
-
-def _unit(
-    step: Step,
-    units: Sequence[Unit],
-    turns: dict[int | None, tuple[ThreadCall, ...]],
-    form: Form,
-) -> Unit:
-    unit = Unit(-1, None, answers="") if step.at is None else units[step.at]
-    if step.call is None:
-        calls = turns[step.at]
-        return replace(unit, item=form.with_calls(unit.item, calls)) if calls else unit
-    turn, index = step.call
-    call = turns[turn][index]
-    is_call = object_of(units[turn].calls[index].args) is not None
-    return replace(unit, item=form.answer(unit.item, call, LOST if is_call else MALFORMED))
-
-
-_MUST_BE_OBJECT = "the arguments must be an object, in the form of this thread"
-
-
-def _changes(
-    units: Sequence[Unit],
-    steps: Sequence[Step],
-    turns: dict[int | None, tuple[ThreadCall, ...]],
-    form: Form,
-) -> Iterator[Change]:
-    """Yield what was changed, and why."""
-    kept = [step.at for step in steps if step.at is not None]
-    before = dict(pairwise(sorted(kept)))
-    moved = {at for old, at in pairwise(kept) if before.get(old) != at}
-    for at, unit in enumerate(units):
-        path = f"/{unit.at}"
-        for old, new in zip(unit.calls, turns.get(at, ()), strict=True):
-            if old.has_id and old.id != new.id:
-                why = "it must have an id of its own, in the form that the API takes"
-                yield Change(path, old.id, new.id, Safety.EXACT, why)
-            if old.name != new.name:
-                yield Change(path, old.name, new.name, Safety.EXACT, "the API takes no such name")
-            if not form.is_written(old.args):
-                is_lost = object_of(old.args) is None
-                why = "the arguments are not an object" if is_lost else _MUST_BE_OBJECT
-                safety = Safety.LOSSY if is_lost else Safety.EXACT
-                yield Change(path, old.args, new.args, safety, why)
-        if unit.answers is not None and at not in kept:
-            why = "it answers no open call"
-            yield Change(path, unit.item, ABSENT, Safety.LOSSY, why)
-        elif unit.answers is not None and at in moved:
-            why = "an answer must stand directly behind its call"
-            yield Change(path, unit.item, unit.item, Safety.EXACT, why)
-    for step in steps:
-        if step.at is None and step.call:
-            path = f"/{units[step.call[0]].at}"
-            yield Change(path, ABSENT, step.ids[0], Safety.EXACT, "the call has no answer")
+def _is_thought(part: JsonObject) -> bool:
+    return part.get("thought") is True or part.get("type") in ("thinking", "reasoning")

@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
-from typing import Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from selfcorrect.errors import TooLargeError, ToolDefinitionError, unknown_name
 from selfcorrect.handlers import OnError
@@ -27,8 +27,10 @@ from selfcorrect.model import (
 from selfcorrect.names.letters import same_words
 from selfcorrect.pointer import ARGS
 from selfcorrect.schema.place import Place
-from selfcorrect.strategy_map.document import ToolEffect
 from selfcorrect.text import quote
+
+if TYPE_CHECKING:
+    from selfcorrect.strategy_map.document import ToolEffect
 
 
 class ToolOptions(TypedDict, total=False):

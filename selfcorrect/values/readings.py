@@ -12,7 +12,7 @@ from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
 from selfcorrect.values.primitives import Primitive, Reader, Reading
 from selfcorrect.values.structures import OPENED, read_nested, read_wrapped
-from selfcorrect.values.texts import read_text
+from selfcorrect.values.texts import read_words
 
 
 @frozen
@@ -102,7 +102,7 @@ def _type_readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str
     if place.types & _NUMBERS:
         yield read_number, ("convert-type",)
     if not place.choices and place.takes("string"):
-        yield read_text, ("convert-type", "correct-format")
+        yield read_words, ("convert-type", "correct-format")
         if place.format in DATES or place.pattern:
             yield read_date, ("format-date", "format-time")
     if isinstance(value, str) and place.is_nullable:

@@ -12,7 +12,7 @@ _QUOTES = frozenset({"''", '""', "``"})
 _AROUND = _QUOTES | {"<>"}
 
 
-def read_text(value: JSON, place: Place) -> Iterator[Reading]:
+def read_words(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a scalar as the text that a place wants."""
     if isinstance(value, int):
         yield Reading(str(value).lower(), Safety.EXACT, "convert-type")

@@ -1,0 +1,116 @@
+"""What is kept of a turn of the model: calls that can be read, and what the loop starts from."""
+
+from typing import TypeAlias, TypedDict
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+
+from selfcorrect.effects.equal import digest
+from selfcorrect.langchain.calls import calls_of, each_once, name_and_args, with_calls
+from selfcorrect.langchain.ending import Thread
+from selfcorrect.langchain.thread import ACCOUNT, last_request, last_turn
+from selfcorrect.model import JsonDict
+from selfcorrect.threads.history import stop_reason_of
+
+TURN = "selfcorrect_turn"
+"""The key of the agent's state that holds a `Turn`."""
+TOOL_CHOICE = "tool_choice"
+"""Where the metadata of a turn says that no call was allowed in it."""
+UNREAD = "selfcorrect_unread"
+"""Where a turn names its calls that are shown without their arguments: they could not be read."""
+
+
+class Start(TypedDict):
+    """What the loop starts from, where it is not the call as the thread shows it.
+
+    Attributes:
+        shown: Name and arguments in the thread; others mean that somebody has edited the call.
+        given: The call as it stands, or the text that holds it, with what repaired it so far.
+    """
+
+    shown: JsonDict
+    given: JsonDict
+
+
+Starts: TypeAlias = dict[str | None, Start]
+"""What the loop starts from, by call id."""
+Readable: TypeAlias = tuple[AIMessage, Starts]
+"""A turn with calls that can be read, and what the loop starts from."""
+
+
+class Turn(TypedDict):
+    """What the state keeps of a turn.
+
+    Attributes:
+        message: The id of its message.
+        starts: What the loop starts from.
+        words: What the model reads about names that no tool has, by call id.
+    """
+
+    message: str | None
+    starts: Starts
+    words: dict[str | None, str]
+
+
+def with_readable_calls(message: AIMessage) -> Readable:
+    """Return the message with every malformed call as a call, and where the loop starts from.
+
+    Each call gets an id of its own, and a call that was sent twice is one. The arguments of a
+    malformed call are empty in the thread; the loop starts from its text. Where a piece of the turn
+    belongs to no call, each call is malformed: the piece may be the rest of any.
+    """
+    once = each_once(message)
+    pieces = [*once.tool_calls, *once.invalid_tool_calls]
+    is_torn = any(piece["args"] and not piece["name"] for piece in pieces)
+    calls: dict[str, ToolCall] = {}
+    starts: Starts = {}
+    for index, (call, piece) in enumerate(zip(calls_of(once), pieces, strict=True)):
+        call_id = call["id"] or ""
+        if not call_id or call_id in calls:
+            # The same when a node runs again from its top.
+            place = digest(message.id or uuid4().hex, index)
+            call_id = call["id"] = f"call_{place[:12]}"
+        calls[call_id] = call
+        if is_torn or index >= len(once.tool_calls):
+            call["args"] = {}
+            text = _NO_OWNER if is_torn else piece["args"] or ""
+            given = {"call": {"name": call["name"], "args": text, "id": call_id}}
+            starts[call_id] = Start(shown=name_and_args(call), given=given)
+    return with_calls(once, list(calls.values())), starts
+
+
+_NO_OWNER = "(a piece of this turn belongs to no call)"
+
+
+def with_executed_calls(messages: Thread) -> AIMessage | None:
+    """Return the last turn with its calls as tools got them; None if it shows them so."""
+    turn, behind = last_turn(messages)
+    accounts = {
+        answer.tool_call_id: answer.additional_kwargs.get(ACCOUNT, {})
+        for answer in behind
+        if isinstance(answer, ToolMessage)
+    }
+    if turn is None or not any("made" in account for account in accounts.values()):
+        return None
+    calls = calls_of(turn)
+    for call in calls:
+        call.update(accounts.get(call["id"] or "", {}).get("made", {}))
+    changed = with_calls(turn, calls)
+    return None if changed is turn else changed
+
+
+def beside_calls(turn: AIMessage | None, messages: Thread) -> JsonDict:
+    """Return what the loop is given beside the call of a turn."""
+    return {
+        "request": last_request(messages),
+        "messages": messages,
+        "finish_reason": stop_reason(turn) if turn else None,
+        TOOL_CHOICE: turn.response_metadata.get(TOOL_CHOICE) if turn else None,
+    }
+
+
+def stop_reason(turn: AIMessage) -> str | None:
+    """Return why the model stopped writing, if its provider says so; a refusal comes first."""
+    return stop_reason_of(
+        {**turn.additional_kwargs, **turn.response_metadata, "content": turn.content}
+    )
