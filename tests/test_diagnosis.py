@@ -251,8 +251,8 @@ def test_values_of_the_call_are_masked():
     masked = mask("no 'Rome' for 12", places_of(ARGS, None))
     assert (masked.text, masked.quoted, masked.bare) == (
         f"no '{MARK}' for {MARK}",
-        ("city",),
-        ("seats",),
+        (("city",),),
+        (("seats",),),
     )
 
 

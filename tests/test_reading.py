@@ -56,9 +56,9 @@ def test_a_strict_text_is_read_as_it_is():
     table("reading.txt", "python"),
 )
 def test_calls_in_python(text, calls):
-    found, end = read_python_calls(text, 0)
-    assert [[call.name, call.arguments, [*call.positional]] for call in found] == calls
-    assert end == len(text)
+    span = read_python_calls(text, 0)
+    assert [[call.name, call.arguments, [*call.positional]] for call in span.calls] == calls
+    assert span.end == len(text)
 
 
 @pytest.mark.parametrize("text", table("reading.txt", "no literals"))

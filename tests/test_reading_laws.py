@@ -119,10 +119,10 @@ def test_another_notation_is_read_equal_and_is_recorded(spelling):
 def test_a_call_in_python_is_read_equal(named, positional, is_list):
     parts = [text for _, text in positional] + [f"{key}={text}" for key, (_, text) in named.items()]
     call = f"f({', '.join(parts)})"
-    found, end = read_python_calls(f"[{call}, {call}]" if is_list else call, 0)
-    assert len(found) == 1 + is_list
-    assert end == len(call) * len(found) + 4 * is_list
-    for each in found:
+    span = read_python_calls(f"[{call}, {call}]" if is_list else call, 0)
+    assert len(span.calls) == 1 + is_list
+    assert span.end == len(call) * len(span.calls) + 4 * is_list
+    for each in span.calls:
         expected = {key: value for key, (value, _) in named.items()}
         assert repr(each.arguments) == repr(expected)
         assert repr(each.positional) == repr(tuple(value for value, _ in positional))

@@ -133,12 +133,12 @@ def test_properties_are_resolved():
 
 
 @pytest.mark.parametrize(
-    ("schema", "kinds", "fits", "fits_not"),
+    ("schema", "types", "fits", "fits_not"),
     table("schemas.txt", "takes"),
 )
-def test_a_place_knows_what_it_takes(schema, kinds, fits, fits_not):
+def test_a_place_knows_what_it_takes(schema, types, fits, fits_not):
     place = Place.of(an_object(x=schema)).properties["x"]
-    assert place.kinds == {*kinds}
+    assert place.types == {*types}
     assert [each for each in fits if not place.accepts(each)] == []
     assert [each for each in fits_not if place.accepts(each)] == []
     assert place.is_nullable is (None in fits)

@@ -342,7 +342,7 @@ MUTANTS = [
         *(places.Place, "meant"),
         instead(lambda self, _value: (self.branches or [None])[-1]),
     ),
-    (two_validators_agree, normal, "_update", instead(lambda made, _schema: made)),
+    (two_validators_agree, normal, "_update", instead(lambda schema: schema)),
     (two_validators_agree, normal, "_SPEAKS", instead(frozenset())),
     (two_validators_agree, normal, "_REFERENCES", instead(())),
     (two_validators_agree, normal._Normal, "target", instead(lambda *_: True)),

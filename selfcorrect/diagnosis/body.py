@@ -1,9 +1,10 @@
-"""Bodies: the faults that JSON, a repr, or the rows of a validator inside a text list."""
+"""Reads the body in a text: the faults that JSON, a repr, or a validator's rows list."""
 
 import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from selfcorrect.lazy import load_table
@@ -26,7 +27,7 @@ class Fault:
 
 @frozen
 class Body:
-    """What stands in the body of a text.
+    """What the body of a text holds.
 
     Attributes:
         faults: What is wrong, in order.
@@ -38,18 +39,20 @@ class Body:
 
     @property
     def status(self) -> int | None:
-        """The HTTP status of a failure that a field says."""
-        said = (value for name, value in self.fields if _plain(name) in _STATUSES)
-        return next((each for each in said if type(each) is int and 400 <= each < 600), None)
+        """The HTTP status of a failure that a field holds."""
+        for name, value in self.fields:
+            if plain_key(name) in _STATUSES and type(value) is int and 400 <= value < 600:
+                return value
+        return None
 
 
 def body_of(text: str) -> Body:
     """Read the body in a text, whatever system wrote it."""
     data = _parse(text) or _pairs(text)
     faults = list(_walk(data, (), 0))
-    inner = [fault for each in faults for fault in _rows(each.sentence, each.place)]
-    found = inner or faults or list(_rows(text, ()))
-    return Body(tuple(found[:_MOST]), tuple(_members(data, 0)))
+    rows = [row for fault in faults for row in _rows(fault.sentence, fault.place)]
+    faults = rows or faults or list(_rows(text, ()))
+    return Body(tuple(faults[:_MOST]), tuple(_members(data, 0)))
 
 
 def keys_in(value: Any) -> tuple[str, ...]:
@@ -63,19 +66,25 @@ def keys_in(value: Any) -> tuple[str, ...]:
     if not isinstance(value, str) or len(value) > 200 or " " in value:
         return ()
     bare = re.sub(r"^(?:#/|\$\.?|data[./]|instance\.|/)", "", value)
-    return tuple(each for each in re.split(r"['\"]?[/.\[\]]+['\"]?", bare) if each)
+    return tuple(filter(None, re.split(r"['\"]?[/.\[\]]+['\"]?", bare)))
+
+
+def plain_key(key: object) -> str:
+    """Return a key in small letters, without any sign or digit."""
+    return re.sub(r"[^a-z]", "", str(key).lower())
 
 
 # --- data in a text ---
 
 
 def _parse(text: str) -> Any:
-    """Return the first JSON value or Python literal with members that stands in a text."""
-    for found in list(_OPENING.finditer(text))[:5]:
+    """Return the first JSON value or Python literal with members in a text."""
+    for opening in islice(_OPENING.finditer(text), 5):
+        start = opening.start()
         try:
-            data, _ = json.JSONDecoder().raw_decode(text, found.start())
+            data, _ = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
-            data = _literal(text[found.start() : found.start() + _LITERAL])
+            data = _literal(text[start : start + _LITERAL])
         if data:
             return data
     return None
@@ -95,9 +104,9 @@ def _literal(text: str) -> Any:
 
 def _pairs(text: str) -> dict[str, str] | None:
     """Return the fields of an object's repr: `<Error status = Code.X details = "…">`."""
-    found = {name: text or word for name, _, text, word in _PAIR.findall(text[:4_000])}
-    if len(found) > 1 and any(_plain(name) in _SENTENCES for name in found):
-        return found
+    fields = {name: text or word for name, _, text, word in _PAIR.findall(text[:4_000])}
+    if len(fields) > 1 and any(plain_key(name) in _SENTENCES for name in fields):
+        return fields
     return None
 
 
@@ -109,9 +118,10 @@ _PAIR = re.compile(
 
 def _rows(text: str, place: tuple[str, ...]) -> Iterator[Fault]:
     for mark, pattern in _ROWS:
-        if mark in text and (found := list(pattern.finditer(text[:64_000]))):
-            for row in found[:_MOST]:
-                yield Fault(row["sentence"], row["code"], place + keys_in(row["place"]))
+        rows = list(islice(pattern.finditer(text[:64_000]), _MOST)) if mark in text else ()
+        for row in rows:
+            yield Fault(row["sentence"], row["code"], place + keys_in(row["place"]))
+        if rows:
             return
 
 
@@ -138,8 +148,8 @@ def _walk(node: Any, path: tuple[str, ...], depth: int) -> Iterator[Fault]:
     if depth >= _DEPTH:
         return
     if isinstance(node, list | tuple):
-        for each in node[:_MOST]:
-            yield from _walk(each, path, depth + 1)
+        for item in node[:_MOST]:
+            yield from _walk(item, path, depth + 1)
     elif isinstance(node, Mapping):
         yield from list(_inner(node, path, depth)) or _own(node, path)
     elif isinstance(node, str) and _is_data(node):
@@ -150,10 +160,10 @@ def _walk(node: Any, path: tuple[str, ...], depth: int) -> Iterator[Fault]:
 
 def _inner(node: Mapping[Any, Any], path: tuple[str, ...], depth: int) -> Iterator[Fault]:
     """Yield the faults in the members of an object: wrapped, or under the name of a field."""
-    names = {_plain(key) for key in node}
+    names = {plain_key(key) for key in node}
     own = {*_PLACES, *_CODES} if names.intersection(_SENTENCES) else set()
     for key, value in list(node.items())[:_MOST]:
-        name = _plain(key)
+        name = plain_key(key)
         if name in _SENTENCES or name in _WRAPPERS:
             if name not in _SENTENCES or not isinstance(value, str) or _is_data(value):
                 yield from _walk(value, path, depth + 1)
@@ -163,14 +173,14 @@ def _inner(node: Mapping[Any, Any], path: tuple[str, ...], depth: int) -> Iterat
 
 def _own(node: Mapping[Any, Any], path: tuple[str, ...]) -> Iterator[Fault]:
     """Yield the fault that an object itself is: it has a sentence, or a code and a place."""
-    fields = {_plain(key): value for key, value in node.items()}
-    said = (fields.get(name) for name in _SENTENCES)
-    sentence = next((each for each in said if isinstance(each, str) and each.strip()), "")
-    codes = [str(fields[name]) for name in _CODES if isinstance(fields.get(name), str | int)]
-    code = next((each for each in codes if " " not in each and each != sentence), None)
+    fields = {plain_key(key): value for key, value in node.items()}
+    texts = (fields.get(name) for name in _SENTENCES)
+    sentence = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+    codes = (str(fields[name]) for name in _CODES if isinstance(fields.get(name), str | int))
+    code = next((code for code in codes if " " not in code and code != sentence), None)
     place = next((keys for name in _PLACES if (keys := keys_in(fields.get(name)))), ())
     if isinstance(more := fields.get("params"), Mapping):
-        place += tuple(str(value) for key, value in more.items() if _plain(key) in _KEYS)
+        place += tuple(str(value) for key, value in more.items() if plain_key(key) in _KEYS)
     if sentence or (code and place):
         yield Fault(sentence or str(code), code, path + place)
 
@@ -180,17 +190,13 @@ def _members(data: Any, depth: int) -> Iterator[tuple[str, JSON]]:
         data = dict(enumerate(data[:_MOST]))
     if isinstance(data, Mapping) and depth < _DEPTH:
         for key, value in list(data.items())[:200]:
-            if _plain(key) not in _ECHOES or _plain(key) == "headers":
+            if plain_key(key) not in _ECHOES or plain_key(key) == "headers":
                 yield str(key).lower(), value
                 yield from _members(value, depth + 1)
 
 
 def _is_data(text: str) -> bool:
     return text.lstrip()[:1] in ("{", "[") and bool(_parse(text))
-
-
-def _plain(key: object) -> str:
-    return re.sub(r"[^a-z]", "", str(key).lower())
 
 
 _FIELDS = load_table("diagnosis/words.toml")["fields"]

@@ -1,16 +1,17 @@
-"""Demands: what the input must be, in the words of JSON Schema, and how long to wait."""
+"""Reads what an error demands: what the input must be, as JSON Schema, and how long to wait."""
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
+from selfcorrect.diagnosis.body import plain_key
 from selfcorrect.diagnosis.facts import seconds_of
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict
 
 
 def constraint_of(sentence: str) -> JsonDict:
-    """Return what a sentence demands; empty where it demands nothing that can be read.
+    """Return what a sentence demands of a value; empty where it demands nothing readable.
 
     >>> constraint_of("seats must be between 1 and 9"), constraint_of("use one of 'a', 'b'")
     ({'minimum': 1, 'maximum': 9}, {'enum': ['a', 'b']})
@@ -21,19 +22,20 @@ def constraint_of(sentence: str) -> JsonDict:
         return {"pattern": pattern[1].rstrip("'\"`.,")}
     if bounds := _bounds(sentence):
         return bounds
-    types = (_TYPES.get(found[1].lower()) for found in _TYPE.finditer(sentence))
-    name = next(filter(None, types), None)
-    return {"type": name} if name else {}
+    for word in _TYPE.findall(sentence):
+        if name := _TYPES.get(word.lower()):
+            return {"type": name}
+    return {}
 
 
 def _listed(text: str) -> list[str]:
     """Return the values of a list that a sentence allows."""
-    found = _LIST.search(text)
-    if found is None:
+    listed = _LIST.search(text)
+    if listed is None:
         return []
-    quoted = _QUOTED.findall(found[1])
-    values = quoted or re.split(r"\s*(?:,|\||\bor\b|\band\b)\s*", found[1].strip("[](){}. "))
-    words = [each for each in values if each and (quoted or len(each.split()) == 1)]
+    quoted = _QUOTED.findall(listed[1])
+    values = quoted or re.split(r"\s*(?:,|\||\bor\b|\band\b)\s*", listed[1].strip("[](){}. "))
+    words = [value for value in values if quoted or len(value.split()) == 1]
     return words if len(words) > 1 and len(words) >= len(values) - 1 else []
 
 
@@ -47,7 +49,7 @@ _TYPE = re.compile(
     r"(?i)(?:of type|expected|must be|should be|is not|not) (?:an? )?(?:valid )?[`'\"<]?(\w+)"
 )
 
-_TYPES = {each: name for name, words in _TABLE["types"].items() for each in words.split()}
+_TYPES = {word: name for name, words in _TABLE["types"].items() for word in words.split()}
 
 
 def _bounds(text: str) -> JsonDict:
@@ -56,16 +58,16 @@ def _bounds(text: str) -> JsonDict:
         low, high = _number(between[1]), _number(between[2])
         unit = _unit(between[3] or "", text)
         return {f"min{unit}": low, f"max{unit}": high}
-    found: JsonDict = {}
+    bounds: JsonDict = {}
     for side, pattern in _BOUNDS.items():
-        match = pattern.search(text)
-        # "greater than or equal to 1" is no exclusive bound.
-        if match is None or (found and side.startswith("exclusive")):
+        bound = pattern.search(text)
+        # "greater than or equal to 1" is not an exclusive bound.
+        if bound is None or (bounds and side.startswith("exclusive")):
             continue
-        unit = _unit(match[2] or "", text)
+        unit = _unit(bound[2] or "", text)
         # JSON Schema has exclusive bounds of numbers only.
-        found[(side if unit == "imum" else side[-3:].lower()) + unit] = _number(match[1])
-    return found
+        bounds[(side if unit == "imum" else side[-3:].lower()) + unit] = _number(bound[1])
+    return bounds
 
 
 _N = r"(-?\d+(?:[.,]\d+)?)(?![\d:-])"
@@ -81,11 +83,8 @@ def _unit(word: str, text: str) -> str:
     """Return `Items` for items, `Length` for characters, `imum` for anything else."""
     if re.search("item|element|entr", word):
         return "Items"
-    return (
-        "Length"
-        if re.search(r"(?i)char|byte|digit|\blength\b|\blong|short", word + text)
-        else "imum"
-    )
+    is_length = re.search(r"(?i)char|byte|digit|\blength\b|\blong|short", word + text)
+    return "Length" if is_length else "imum"
 
 
 def _number(text: str) -> int | float:
@@ -104,12 +103,15 @@ def wait_in_fields(fields: Iterable[tuple[str, Any]]) -> float | None:
     >>> wait_in_fields([("code", 7), ("retryAfterMs", 1500)])
     1.5
     """
-    found = (_field(name, value) for name, value in fields)
-    return next((wait for wait in found if wait is not None and 0 <= wait <= _LONGEST), None)
+    for name, value in fields:
+        wait = _field(name, value)
+        if wait is not None and 0 <= wait <= _LONGEST:
+            return wait
+    return None
 
 
 def _field(name: str, value: Any) -> float | None:
-    asks = _FIELD.fullmatch(re.sub(r"[^a-z]", "", name.lower()))
+    asks = _FIELD.fullmatch(plain_key(name))
     if asks is None or isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if duration := _DURATION.fullmatch(str(value).strip()):

@@ -1,4 +1,4 @@
-"""Evidence: all that one error shows, gathered once, before anybody decides what it is.
+"""Gathers all that one error shows, once, before anything decides what it is.
 
 Its own sentence stands without wrappers, traces, usage texts, and what stands behind it.
 """
@@ -7,10 +7,11 @@ import errno
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from selfcorrect.diagnosis.body import Body, Fault, body_of
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
-from selfcorrect.diagnosis.parameters import MARK, Blame, Masked, Places, blame, mask
+from selfcorrect.diagnosis.parameters import MARK, Places, Subject, mask, subject_of
 from selfcorrect.lazy import load_table
 from selfcorrect.model import RETRYABLE, ErrorKind, Finding, JsonDict, frozen
 from selfcorrect.patterns import compile_pattern, window
@@ -27,25 +28,23 @@ class Evidence:
 
     Attributes:
         sentence: The error's own sentence, with the values of the call masked.
-        spoken: The same as the tool said it.
-        faults: The faults that a body lists.
+        spoken: The same with the values of the call, as the tool wrote it.
         places: The arguments of the call and of the schema.
-        blame: The arguments at fault.
+        subject: The arguments at fault.
         status: The status that the exception carries, or its body says.
         codes: Codes: the exception's, the body's, those before the sentence.
         classes: Classes of exceptions, also those that the text names.
         constraint: What the sentence demands.
         wait: Seconds that the exception, or a field of its body, asks to wait.
         spoken_wait: Seconds that only words ask to wait.
-        is_success: Whether an exception carries a status that is no failure's, and no faults.
+        is_success: Whether the exception carries the status of a success, and the body no fault.
         hints: Kinds and categories that the map's hints say.
     """
 
     sentence: "Sentence"
     spoken: str
-    faults: tuple[Fault, ...]
     places: Places
-    blame: Blame
+    subject: Subject
     status: int | str | None
     codes: tuple[str, ...]
     classes: tuple[str, ...]
@@ -66,14 +65,13 @@ def evidence_of(finding: Finding, places: Places) -> Evidence:
     spoken = _unmask(sentence.text, fault.sentence)
     shown = f"{sentence.front} {sentence.text}"[:_READ]
     codes = dict.fromkeys(filter(None, _codes(finding, body, shown)))
-    own = Masked(sentence.text, masked.quoted, masked.bare)
+    own = replace(masked, text=sentence.text)
     wait = finding.get("retry_after")
     return Evidence(
         sentence=sentence,
         spoken=spoken,
-        faults=body.faults,
         places=places,
-        blame=blame(body.faults, own, places),
+        subject=subject_of(body.faults, own, places),
         status=_status(finding, body, spoken),
         codes=tuple(codes)[:6],
         classes=tuple(dict.fromkeys((*finding.get("types", ()), *sentence.classes))),
@@ -89,8 +87,8 @@ def _status(finding: Finding, body: Body, spoken: str) -> int | str | None:
     status = finding.get("status")
     if status is not None and not (isinstance(status, int) and abs(status) < 100):
         return status
-    said = _STATUS.search(spoken[:_READ])
-    return body.status or (said[1] if said else status)
+    mention = _STATUS.search(spoken[:_READ])
+    return body.status or (mention[1] if mention else status)
 
 
 _STATUS = re.compile(
@@ -102,9 +100,9 @@ _STATUS = re.compile(
 
 def _codes(finding: Finding, body: Body, text: str) -> Iterator[str | None]:
     yield from (finding.get("code"), *(fault.code for fault in body.faults[:3]))
-    yield from (name or _ERRNO.get(said) for name, said in _CODES.findall(text))
-    spoken = text.lower()
-    yield from (name for words, name in _SAID.items() if words in spoken)
+    yield from (name or _ERRNO.get(number) for name, number in _CODES.findall(text))
+    lower = text.lower()
+    yield from (name for words, name in _WORDS_OF_SYSTEMS.items() if words in lower)
 
 
 _CODES = re.compile(
@@ -113,20 +111,20 @@ _CODES = re.compile(
     re.ASCII,
 )
 _TABLE = load_table("diagnosis/words.toml")
-_SAID = {words: name for name, rows in _TABLE["errno"].items() for words in rows}
+_WORDS_OF_SYSTEMS = {words: name for name, rows in _TABLE["errno"].items() for words in rows}
 _ERRNO = {word: name for number, name in errno.errorcode.items() for word in (str(number), name)}
 
 
-def _unmask(sentence: str, said: str) -> str:
-    """Put the values back into a sentence."""
+def _unmask(sentence: str, text: str) -> str:
+    """Put the values of a text back into its sentence."""
     first, *parts = sentence.split(MARK)
-    start = said.find(first)
+    start = text.find(first)
     end = start + len(first)
     for part in parts:
-        end = said.find(part, end + 1) + len(part) if part else end + 1
+        end = text.find(part, end + 1) + len(part) if part else end + 1
         if start < 0 or end < start:
             return sentence.replace(MARK, "…")
-    return said[start:end] if parts and parts[-1] else sentence.replace(MARK, "…")
+    return text[start:end] if parts and parts[-1] else sentence.replace(MARK, "…")
 
 
 @frozen
@@ -148,11 +146,13 @@ class Sentence:
 
 def openings_of(evidence: Evidence) -> list[str]:
     """Return an error up to the ends of its clauses but the last: the first three, and the last."""
-    said = evidence.spoken[:_READ]
-    heads = [said[: end.start()] for end in _CLAUSE_END.finditer(said)]
+    text = evidence.spoken[:_READ]
+    clauses = [text[: end.start()] for end in _CLAUSE_END.finditer(text)]
     # "Error - service unavailable": the first clause says nothing yet.
-    heads = [evidence.sentence.front + each for each in heads if has_words(_FAILURE.sub("", each))]
-    return list(dict.fromkeys((*heads[:3], *heads[-1:])))
+    openings = [
+        evidence.sentence.front + each for each in clauses if has_words(_FAILURE.sub("", each))
+    ]
+    return openings if len(openings) < 4 else [*openings[:3], openings[-1]]
 
 
 _CLAUSE_END = re.compile(
@@ -194,10 +194,10 @@ def sentence_of(text: str) -> Sentence:
     """
     block = _block(text.split("\n"))[:_READ]
     start, classes = 0, []
-    while found := next(filter(None, (each.match(block, start) for each in _FRONTS)), None):
-        if found.re is _CLASS:
-            classes.append(found[1])
-        start = found.end()
+    while front := next(filter(None, (each.match(block, start) for each in _FRONTS)), None):
+        if front.re is _CLASS:
+            classes.append(front[1])
+        start = front.end()
     end = _END.search(block, start)
     while end and not _WORD.search(block, start, end.start()):
         # Only a number or a path so far: it introduces the sentence.

@@ -5,7 +5,7 @@ import dis
 import errno
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -36,10 +36,10 @@ _CODE_FIELDS = ("error_code", "code", "sqlite_errorname", "validator")
 def finding_of(error: BaseException) -> Finding:
     """Return what an exception shows, its causes included; secrets are cut out of its text."""
     layers = list(chain(error))
-    names = dict.fromkeys(name for each in layers for name in _class_names(type(each)))
+    names = dict.fromkeys(name for layer in layers for name in _class_names(type(layer)))
     # A wrapper often carries less than its cause: the first layer that has something speaks.
     status = _first(layers, _status_of)
-    shown: Finding = {
+    finding: Finding = {
         "text": release(_text_of(error), MAX_TEXT),
         "types": list(names),
         "status": status,
@@ -49,7 +49,9 @@ def finding_of(error: BaseException) -> Finding:
         "retry_after": _first(layers, _wait_of),
     }
     # A program's exit code has no such field: it comes from a log, where a number may be either.
-    return {**shown, "is_success": True} if isinstance(status, int) and status < 400 else shown
+    if isinstance(status, int) and status < 400:
+        finding["is_success"] = True
+    return finding
 
 
 def _text_of(error: BaseException) -> str:
@@ -71,35 +73,32 @@ def reported_error(value: JSON, text: str) -> ToolReportedError:
         return ToolReportedError(text)
     error = value.get("error")
     parts = [error, value] if isinstance(error, Mapping) else [value]
-    details = [each for part in parts for each in part.values() if isinstance(each, list | dict)]
-    if any(each is not error and each is not value.get("content") for each in details):
-        # Which argument is meant stands in the details.
+    details = [item for part in parts for item in part.values() if isinstance(item, list | dict)]
+    if any(item is not error and item is not value.get("content") for item in details):
+        # The details name the argument that is meant.
         text = f"{text}\n{json.dumps(dict(parts[0]), ensure_ascii=False, default=str)}"
-    statuses = [each for part in parts for each in statuses_of(part) if each >= 400]
+    statuses = [status for part in parts for status in statuses_of(part) if status >= 400]
     return ToolReportedError(
         text,
         # Of two statuses the one that leaves more in doubt counts.
-        status_code=max(statuses, default=None, key=lambda each: each >= 500),
-        code=_field_in(parts, ("code", "error_code", "errorCode", "type"), _is_code),
-        retry_after=_field_in(
-            parts, ("retry_after", "retryAfter", "retry_after_seconds"), _is_seconds
+        status_code=max(statuses, default=None, key=lambda status: status >= 500),
+        code=_first(_fields(parts, "code", "error_code", "errorCode", "type"), _code_in),
+        retry_after=_first(
+            _fields(parts, "retry_after", "retryAfter", "retry_after_seconds"), seconds_of
         ),
         timed_out=any(part.get(name) is True for part in parts for name in TIMEOUT_FIELDS),
         is_refusal=value.get("isError") is True,
     )
 
 
-def _field_in(parts: list[JsonObject], names: Sequence[str], fits: Callable[[JSON], bool]) -> Any:
-    found = (part[name] for part in parts for name in names if fits(part.get(name)))
-    return next(found, None)
+def _fields(parts: list[JsonObject], *names: str) -> list[JSON]:
+    return [part.get(name) for part in parts for name in names]
 
 
-def _is_code(value: JSON) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= 200 and " " not in value
-
-
-def _is_seconds(value: JSON) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+def _code_in(value: JSON) -> str | None:
+    if isinstance(value, str) and 0 < len(value) <= 200 and " " not in value:
+        return value
+    return None
 
 
 def recorded_finding(
@@ -111,14 +110,15 @@ def recorded_finding(
     """Return what a log or another process shows of an error."""
     if not isinstance(status, int | str | None):  # a log may hold anything
         raise TypeError(f"a status is a number or a text, not {status!r:.80}")
-    known = getattr(builtins, (exception or "").rpartition(".")[2], None)
-    is_known = isinstance(known, type) and issubclass(known, BaseException)
-    types = [*_class_names(known)] if is_known and known else []
+    types = [exception] if exception else []
+    builtin = getattr(builtins, (exception or "").rpartition(".")[2], None)
+    if isinstance(builtin, type) and issubclass(builtin, BaseException):
+        types += _class_names(builtin)
     if isinstance(status, str) and status.lstrip("-").isdecimal() and len(status) < 5:
         status = int(status)
     return {
         "text": text,
-        "types": list(dict.fromkeys([*([exception] if exception else []), *types])),
+        "types": list(dict.fromkeys(types)),
         "status": status,
         "code": code,
         "paths": [],
@@ -127,8 +127,8 @@ def recorded_finding(
     }
 
 
-def _first(layers: Iterable[BaseException], read: Callable[[BaseException], Any]) -> Any:
-    return next((found for each in layers if (found := read(each)) is not None), None)
+def _first(sources: Iterable[Any], read: Callable[[Any], Any]) -> Any:
+    return next((fact for fact in map(read, sources) if fact is not None), None)
 
 
 def _class_names(kind: type) -> list[str]:
@@ -152,7 +152,7 @@ def _code_of(error: BaseException) -> str | None:
     if isinstance(error, OSError) and type(error).__module__ == "builtins":
         # Elsewhere a number of the same name counts something else.
         values.append(errno.errorcode.get(error.errno or 0))
-    return next((each for each in values if isinstance(each, str) and 0 < len(each) <= 200), None)
+    return next((code for code in values if isinstance(code, str) and 0 < len(code) <= 200), None)
 
 
 def _wait_of(error: BaseException) -> float | None:
@@ -230,13 +230,13 @@ def _speaks_of(error: Exception, places: Places, *, is_sentence: bool) -> bool:
         is_sentence: Whether somebody wrote its text; the interpreter names what the code is
             about, and so only an argument that the call lacks counts.
     """
-    subjects = (field_of(error, name) for name in ("doc", "filename", "object"))
-    subject = str(next((each for each in subjects if each is not None), error))
-    masked = mask(subject, places)
-    if subject in map(str, places.values.values()) or masked.quoted or masked.bare:
+    objects = (field_of(error, name) for name in ("doc", "filename", "object"))
+    text = str(next((value for value in objects if value is not None), error))
+    masked = mask(text, places)
+    if text in map(str, places.values.values()) or masked.quoted or masked.bare:
         return True
-    named = (path for word in _WORDS.findall(masked.text) for path in places.named(word))
-    return any(is_sentence or path not in places.values for path in named)
+    paths = (path for word in _WORDS.findall(masked.text) for path in places.named(word))
+    return any(is_sentence or path not in places.values for path in paths)
 
 
 _WORDS = re.compile(r"[\w.-]+")

@@ -1,4 +1,4 @@
-"""The reading of one error: what rules leave open, its own words and the witness fill in."""
+"""Judges one error: what its rules leave open, its own words and the witness fill in."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +13,7 @@ from selfcorrect.diagnosis.evidence import (
     plain,
 )
 from selfcorrect.diagnosis.facts import seconds_of
-from selfcorrect.diagnosis.parameters import Places, locate, places_of
+from selfcorrect.diagnosis.parameters import Path, Places, locate, places_of
 from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonObject, frozen
 from selfcorrect.pointer import pointer
 from selfcorrect.strategy_map.match import Ruling
@@ -24,13 +24,13 @@ SURE = 0.97
 
 @frozen
 class Judgement:
-    """What an error is, how sure that is, and who saw it.
+    """What an error is, and what a finding says of it.
 
     Attributes:
         kind: What the error is.
         category: What is wrong with the call.
-        rules: What the rules say to it.
-        more: What a finding says beside them: who saw it, how sure that is, places, wait.
+        rules: What the rules say of it.
+        more: Further members of the finding: witness, confidence, places, constraint, wait.
         by_words: Whether nothing but words says that the same call may succeed later.
     """
 
@@ -54,32 +54,32 @@ def judge(
 
     Args:
         finding: The error as it was seen.
-        ruling: What the rules say to it.
-        ask: Returns what the rules say to a finding.
+        ruling: What the rules say of it.
+        ask: Returns what the rules say of a finding.
         args: The arguments of the call.
         schema: Their schema.
         acts: Whether the tool has side effects.
     """
     places = places_of(args, schema)
     evidence, rules = gather(finding, ruling, ask, places)
-    found = _decide(evidence, rules)
-    if by_words_alone(found[0], ruling):
+    decision = _decide(evidence, rules)
+    if by_words_alone(decision[0], ruling):
         # Words make a call run again only if each of their clauses says so.
         for text in openings_of(evidence):
             opening: Finding = {**finding, "text": text}
             of_opening = gather(opening, ask(opening), ask, places)
             if (doubt := _decide(*of_opening))[0] not in RETRYABLE:
-                found, rules = doubt, of_opening[1]
+                decision, rules = doubt, of_opening[1]
                 break
-    kind, category, confidence, witness = found
-    # A place in the text of an error of a tool that acts is no value to run with.
+    kind, category, confidence, witness = decision
+    # A value that only an error names must not reach a tool that acts.
     constraint = {} if acts or kind in FAULTLESS else evidence.constraint
     wait = evidence.wait
     if wait is None and kind in RETRYABLE and not acts:
         wait = seconds_of(rules.captures.get("seconds")) or evidence.spoken_wait
-    vouched = rules.first is not None and rules.first.rule.repair is not None
-    by_words = kind in RETRYABLE and not _is_backed(kind, ruling) and not vouched
-    if evidence.blame.by == "elimination" and not rules.paths:
+    is_vouched = rules.first is not None and rules.first.rule.repair is not None
+    by_words = kind in RETRYABLE and not _is_backed(kind, ruling) and not is_vouched
+    if evidence.subject.by == "elimination" and not rules.paths:
         witness = "elimination"
     more: Finding = {
         "paths": places_at_fault(evidence, rules.paths, kind),
@@ -99,15 +99,16 @@ def faults_of(finding: Finding, args: JSON, schema: JsonObject | None) -> list[F
     if len(faults) < 2:
         return [finding]
     places = places_of(args, schema)
-    found: dict[str, Finding] = {}
+    findings: dict[Path, Finding] = {}
     for fault in faults:
         path = locate(fault.place, places)
-        if path is not None and path not in found:
-            keys = places.keys.get(path, tuple(path.split(".")))
-            one: Finding = {**finding, "paths": [pointer(*keys)]}
-            # The first one speaks for the whole error; each of the others for its place.
-            found[path] = {**one, "text": fault.sentence, "code": fault.code} if found else one
-    return list(found.values()) if len(found) > 1 else [finding]
+        if path is not None and path not in findings:
+            own: Finding = {**finding, "paths": [pointer(*path)]}
+            if findings:
+                # The first one speaks for the whole error; each of the others for its place.
+                own |= {"text": fault.sentence, "code": fault.code}
+            findings[path] = own
+    return list(findings.values()) if len(findings) > 1 else [finding]
 
 
 def gather(
@@ -156,14 +157,13 @@ def _decide(evidence: Evidence, rules: Ruling) -> tuple[ErrorKind, Category, flo
 
     weights = load()
     votes = testify(weights, features_of(evidence))
-    found = decide(votes, weights, evidence, kind, category)
-    return ErrorKind(found.kind), Category(found.category), found.confidence, "witness"
+    own = decide(votes, weights, evidence, kind, category)
+    return ErrorKind(own.kind), Category(own.category), own.confidence, "witness"
 
 
 def places_at_fault(evidence: Evidence, by_rules: list[str], kind: ErrorKind) -> list[str]:
     """Return the places at fault as JSON Pointers: those that a rule says, or the error's own."""
-    keys = evidence.places.keys
-    own = [pointer(*keys.get(path, path.split("."))) for path in evidence.blame.paths]
+    own = [pointer(*path) for path in evidence.subject.paths]
     if len(by_rules) == len(own) == 1 and own[0].endswith(by_rules[0].removeprefix("/args")):
         # A pattern captures a name; the error also says where it stands.
         return own

@@ -1,8 +1,8 @@
-"""Parameters: the arguments of a call and its schema, and those that an error is about."""
+"""Finds the arguments of a call and its schema that an error is about."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from selfcorrect.diagnosis.body import Fault, keys_in
 from selfcorrect.model import JSON, JsonObject, frozen
@@ -17,45 +17,42 @@ _SHORT = 3
 _LONG = 200
 
 
+Path: TypeAlias = tuple[str, ...]
+"""The keys that lead to an argument."""
+
+
 @frozen
 class Places:
     """Where an argument may be at fault.
 
     Attributes:
-        values: Values of the call by dotted path, containers included.
-        keys: The keys of each known path.
+        values: Values of the call, containers included.
         by_name: Paths by their plain name, and by the plain name of their last key.
     """
 
-    values: Mapping[str, JSON]
-    keys: Mapping[str, tuple[str, ...]]
-    by_name: Mapping[str, tuple[str, ...]]
+    values: Mapping[Path, JSON]
+    by_name: Mapping[str, tuple[Path, ...]]
 
     @property
-    def top(self) -> tuple[str, ...]:
-        """The arguments of the call that stand in no other."""
-        return tuple(path for path in self.values if len(self.keys[path]) == 1)
+    def top(self) -> tuple[Path, ...]:
+        """The arguments of the call that no other one holds."""
+        return tuple(path for path in self.values if len(path) == 1)
 
-    def named(self, name: str) -> tuple[str, ...]:
+    def named(self, name: str) -> tuple[Path, ...]:
         """Return the paths that a name may mean, whatever its case and separators."""
         return self.by_name.get(plain_name(name), ())
 
 
 def places_of(args: JSON, schema: JsonObject | None) -> Places:
     """List the arguments of a call and of a schema."""
-    found = dict(_values(args, (), 0))
+    values = dict(_values(args, (), 0))
     properties = (schema or {}).get("properties")
-    declared = tuple(map(str, properties)) if isinstance(properties, Mapping) else ()
-    keys = {".".join(path): path for path in found} | {each: (each,) for each in declared}
-    names: dict[str, tuple[str, ...]] = {}
-    for path, parts in keys.items():
-        for name in {plain_name(path), plain_name(parts[-1])}:
-            names[name] = (*names.get(name, ()), path)
-    return Places(
-        {".".join(path): value for path, value in found.items()},
-        keys,
-        names,
-    )
+    declared = [(str(name),) for name in properties] if isinstance(properties, Mapping) else []
+    by_name: dict[str, tuple[Path, ...]] = {}
+    for path in dict.fromkeys((*values, *declared)):
+        for name in {plain_name(".".join(path)), plain_name(path[-1])}:
+            by_name[name] = (*by_name.get(name, ()), path)
+    return Places(values, by_name)
 
 
 def plain_name(name: str) -> str:
@@ -70,7 +67,7 @@ def plain_name(name: str) -> str:
 _SEPARATORS = re.compile(r"[^\w.]|_")
 
 
-def _values(node: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], JSON]]:
+def _values(node: Any, path: Path, depth: int) -> Iterator[tuple[Path, JSON]]:
     if isinstance(node, list | tuple):
         node = dict(enumerate(node))
     if isinstance(node, Mapping) and depth < _DEPTH:
@@ -91,31 +88,29 @@ class Masked:
     """
 
     text: str
-    quoted: tuple[str, ...] = ()
-    bare: tuple[str, ...] = ()
+    quoted: tuple[Path, ...] = ()
+    bare: tuple[Path, ...] = ()
 
 
 def mask(text: str, places: Places) -> Masked:
     """Mark the values of the call in a text, the longest first."""
-    quoted: list[str] = []
-    bare: list[str] = []
-    spelt = sorted(
-        ((str(value).strip()[:_LONG], path) for path, value in places.values.items()),
-        key=lambda pair: -len(pair[0]),
-    )
-    if not any("://" in value for value, _ in spelt):
-        # The address that a 401 was answered from says nothing of the arguments.
+    quoted: list[Path] = []
+    bare: list[Path] = []
+    texts = {path: str(value).strip()[:_LONG] for path, value in places.values.items()}
+    if not any("://" in value for value in texts.values()):
+        # The address that answered 401 says nothing of the arguments.
         text = _ADDRESS.sub(MARK, text)
-    for value, path in spelt:
+    for path, value in sorted(texts.items(), key=lambda item: -len(item[1])):
         if not value or value not in text:
             continue
         whole = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
-        found = whole.search(text)
-        if found is None:
+        match = whole.search(text)
+        if match is None:
             continue
-        is_quoted = text[found.start() - 1 : found.start()] in _QUOTATION
+        is_quoted = text[match.start() - 1 : match.start()] in _QUOTATION
         if is_quoted or len(value) >= _SHORT or value.lstrip("-").isdigit():
-            (quoted if is_quoted else bare).append(path)
+            paths = quoted if is_quoted else bare
+            paths.append(path)
             # A value that is an argument's name too may stand for the name elsewhere.
             text = whole.sub(MARK, text, count=1 if places.named(value) else 0)
     return Masked(text, tuple(quoted), tuple(bare))
@@ -128,53 +123,53 @@ _ADDRESS = re.compile(r"\bhttps?://[^\s\"'<>]+")
 
 
 @frozen
-class Blame:
-    """The arguments at fault, as dotted paths, and how they were found."""
+class Subject:
+    """The arguments that an error is about, and what shows it."""
 
-    paths: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
     by: str = "none"
 
 
-def blame(faults: Iterable[Fault], masked: Masked, places: Places) -> Blame:
+def subject_of(faults: Iterable[Fault], masked: Masked, places: Places) -> Subject:
     """Find the arguments at fault: by the body, by the text, by their values, by elimination."""
-    located = [(locate(each.place, places), each) for each in faults]
-    found = [_inside(path, each.sentence, places) for path, each in located if path]
-    if found:
-        return Blame(tuple(dict.fromkeys(found)), "structure")
-    scores = _scores(masked, places)
-    score = max(scores.values(), default=0.0)
-    only = places.top[0] if len(places.top) == 1 else None
+    paths = [
+        _inside(path, fault.sentence, places)
+        for fault in faults
+        if (path := locate(fault.place, places))
+    ]
+    if paths:
+        return Subject(tuple(dict.fromkeys(paths)), "structure")
     names = _new_names(masked.text)
     if names and not places.named(names[0]) and not _runs_program(places):
-        return Blame(names, "text")
-    if only and score < _NAMED:
-        return Blame((only,), "text" if scores.get(only, 0.0) > _NOUN else "elimination")
-    best_ones = tuple(
-        _inside(path, masked.text, places) for path in scores if scores[path] == score
-    )[:2]
-    return Blame(best_ones, "text") if best_ones else Blame()
+        return Subject(tuple(tuple(name.split(".")) for name in names), "text")
+    scores = _scores(masked, places)
+    best = max(scores.values(), default=0.0)
+    if len(places.top) == 1 and best < _NAMED:
+        is_mentioned = scores.get(places.top[0], 0.0) > _NOUN
+        return Subject(places.top, "text" if is_mentioned else "elimination")
+    paths = [_inside(path, masked.text, places) for path in scores if scores[path] == best]
+    return Subject(tuple(paths[:2]), "text" if paths else "none")
 
 
-def _inside(path: str, sentence: str, places: Places) -> str:
+def _inside(path: Path, sentence: str, places: Places) -> Path:
     """Return the key of an object that a sentence misses or refuses, or the object's own path."""
     if not isinstance(places.values.get(path), Mapping):
         return path
     names = _new_names(sentence)
-    return f"{path}.{names[0]}" if names and not places.named(names[0]) else path
+    return (*path, *names[0].split(".")) if names and not places.named(names[0]) else path
 
 
-def locate(place: Sequence[str], places: Places) -> str | None:
+def locate(place: Path, places: Places) -> Path | None:
     """Return the path of a place, without keys that stand before it such as `body`, or None."""
     for start in range(len(place)):
-        path = ".".join(place[start:])
-        known = (path,) if path in places.values else places.named(path)
-        if known:
-            return known[0]
-        if start < len(place) - 1 and ".".join(place[start:-1]) in places.values:
+        path = place[start:]
+        paths = (path,) if path in places.values else places.named(".".join(path))
+        if paths:
+            return paths[0]
+        if path[:-1] in places.values:
             return path
-    inner = [key for key in place if key not in ("body", "query", "path", "args")]
-    is_name = inner and re.fullmatch(_NAME, inner[-1])
-    return ".".join(inner) if is_name else None
+    path = tuple(key for key in place if key not in ("body", "query", "path", "args"))
+    return path if path and re.fullmatch(_NAME, path[-1]) else None
 
 
 _PROGRAM = re.compile(r"[\s(){};=<>/\[\]]")
@@ -182,7 +177,7 @@ _PROGRAM = re.compile(r"[\s(){};=<>/\[\]]")
 
 
 def _runs_program(places: Places) -> bool:
-    """Say whether the only argument is a command or a query: what it lacks is no argument."""
+    """Say whether the only argument is a command or a query: it misses words, not arguments."""
     top = places.top
     return len(top) == 1 and bool(_PROGRAM.search(str(places.values[top[0]])))
 
@@ -192,9 +187,9 @@ def _runs_program(places: Places) -> bool:
 _OPEN, _CLOSE = r"[\"'`‘“«(\[]", r"[\"'`’”»)\]]"
 _NAME = r"[A-Za-z_$@][\w$@.\[\]-]{0,80}"
 _VERBS = "must|should|is|are|cannot|may|has|needs|contains|failed|exceeds?|does"
-_WAYS = tuple(
-    (weight, re.compile(way, re.MULTILINE))
-    for weight, way in (
+_MENTIONS = tuple(
+    (weight, re.compile(pattern, re.MULTILINE))
+    for weight, pattern in (
         (2.6, rf"(?i)(?:\bat|[@|→]|\bpath:) `?(?:path:? )?[/$.]*({_NAME})`?\s*(?:\Z|--|\n)"),
         (
             2.4,
@@ -204,7 +199,7 @@ _WAYS = tuple(
         (1.2, r"([A-Za-z_$][\w$.-]{0,80})"),
     )
 )
-"""Ways to name an argument, with the strength of each as evidence."""
+"""Patterns that name an argument, with the strength of each as evidence."""
 _QUOTED, _BARE = 2.2, 1.4
 """Strength of an argument whose value the text repeats, in quotes and without."""
 _NOUN, _NAMED = 0.9, 2.0
@@ -213,37 +208,32 @@ _IDS = {"id", "name", "key", "value", "type"}
 """Words of an argument's name that its noun goes without: `order` is `order_id`."""
 
 
-def _scores(masked: Masked, places: Places) -> dict[str, float]:
-    """Return how strongly a text speaks of each known argument."""
-    scores: dict[str, float] = {}
+def _scores(masked: Masked, places: Places) -> dict[Path, float]:
+    """Return how strongly a text speaks of each argument."""
+    scores: dict[Path, float] = {}
 
-    def add(path: str, weight: float) -> None:
+    def add(path: Path, weight: float) -> None:
         scores[path] = max(scores.get(path, 0.0), weight)
 
-    for name, weight in _mentions(masked.text):
-        known = places.named(name) or places.named(".".join(keys_in(name)))
-        for path in known:
-            add(path, weight)
+    for weight, pattern in _MENTIONS:
+        for name in pattern.findall(masked.text):
+            for path in places.named(name) or places.named(".".join(keys_in(name))):
+                add(path, weight)
     for paths, weight in ((masked.quoted, _QUOTED), (masked.bare, _BARE)):
         for path in paths:
             add(_whole(path, places), weight)
     words = _nouns(masked.text)
     for path in places.values:
-        nouns = _nouns(places.keys[path][-1]) - _IDS
+        nouns = _nouns(path[-1]) - _IDS
         if nouns and nouns <= words:
             scores.setdefault(path, _NOUN)
     return scores
 
 
-def _mentions(text: str) -> Iterator[tuple[str, float]]:
-    for weight, way in _WAYS:
-        yield from ((found[1], weight) for found in way.finditer(text))
-
-
-def _whole(path: str, places: Places) -> str:
+def _whole(path: Path, places: Places) -> Path:
     """Return the list that holds a repeated text: a message names no item by its value."""
-    holder, _, last = path.rpartition(".")
-    return holder if last.isdigit() and isinstance(places.values[path], str) else path
+    is_item = path[-1].isdigit() and isinstance(places.values[path], str)
+    return path[:-1] if is_item else path
 
 
 def _nouns(text: str) -> set[str]:
@@ -263,8 +253,8 @@ _QUOTES = rf"((?:[\"'`‘“]{_NAME}[\"'`’”](?:, | and |, and )?){{1,20}})"
 _STATE = "missing|required|undefined|not (?:set|given|provided)"
 _MUST = r"must be present|must be [\w ]+\(was missing"
 _NEW = tuple(
-    re.compile(way, re.MULTILINE)
-    for way in (
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
         rf"(?i)(?:{_LACK}|{_BEFORE})\b[^\n\"'`‘“]{{0,60}}?{_QUOTES}",
         rf"(?i){_QUOTE}:? (?:\w+ ){{0,3}}(?:{_LACK}|must (?:be (?:present|set)|exist))",
         rf"(?i)(?:{_LACK}|unrecogni[sz]ed)\b[^\n:]{{0,60}}: ({_NAME})\b",
@@ -273,10 +263,12 @@ _NEW = tuple(
         rf"\A['\"]({_NAME})['\"]\Z",
     )
 )
-"""Ways to name an argument that is missing or unknown, the surest first."""
+"""Patterns that name an argument that is missing or unknown, the surest first."""
 _LISTED = re.compile(_QUOTE)
 
 
 def _new_names(text: str) -> tuple[str, ...]:
-    new = next((found[1] for way in _NEW if (found := way.search(text))), "")
-    return tuple(_LISTED.findall(new)) or ((new,) if new else ())
+    for pattern in _NEW:
+        if match := pattern.search(text):
+            return tuple(_LISTED.findall(match[1])) or (match[1],)
+    return ()

@@ -1,4 +1,4 @@
-"""The witness: a trained linear model that says kind and category where no fact is sure."""
+"""Applies the witness: a trained linear model that chooses what no rule and no fact decides."""
 
 import json
 import math
@@ -30,7 +30,7 @@ class Weights:
         scale: What a byte is worth, by class.
         bias: Where a class starts.
         pairs: How much more often a kind and a category go together than by chance, in log-odds.
-        sure: Weights of the signs that an ruling is right; the last is where it starts.
+        sure: Weights of the signs that a decision is right; the last is where it starts.
     """
 
     rows: Mapping[int, int]
@@ -43,11 +43,11 @@ class Weights:
 
 @frozen
 class Testimony:
-    """Probabilities of kinds and categories, and the share of the features that are known."""
+    """Probabilities of kinds and categories, and the share of features that the model has."""
 
     kinds: Mapping[str, float]
     categories: Mapping[str, float]
-    known: float
+    coverage: float
 
 
 @cache
@@ -67,8 +67,8 @@ def hash_of(feature: str) -> int:
 
 def testify(weights: Weights, features: Sequence[str]) -> Testimony:
     """Score the features of an error."""
-    found = [weights.rows.get(hash_of(name)) for name in features]
-    rows = [row for row in found if row is not None]
+    hashes = map(hash_of, features)
+    rows = [weights.rows[number] for number in hashes if number in weights.rows]
     lines = [weights.table[row * _CLASSES : (row + 1) * _CLASSES] for row in rows]
     sums = map(sum, zip(*lines, strict=True)) if lines else [0] * _CLASSES
     length = math.sqrt(len(rows) or 1)
@@ -79,11 +79,13 @@ def testify(weights: Weights, features: Sequence[str]) -> Testimony:
     return testimony_of(scores, len(rows) / max(1, len(features)))
 
 
-def testimony_of(scores: Sequence[float], known: float) -> Testimony:
+def testimony_of(scores: Sequence[float], coverage: float) -> Testimony:
     """Turn the scores of all classes into probabilities."""
     kinds, categories = _shares(scores[: len(KINDS)]), _shares(scores[len(KINDS) :])
     return Testimony(
-        dict(zip(KINDS, kinds, strict=True)), dict(zip(CATEGORIES, categories, strict=True)), known
+        dict(zip(KINDS, kinds, strict=True)),
+        dict(zip(CATEGORIES, categories, strict=True)),
+        coverage,
     )
 
 
@@ -110,7 +112,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 def features_of(evidence: Evidence) -> list[str]:
     """List the features of an error, each once."""
-    names = {keys[-1].lower() for keys in evidence.places.keys.values()}
+    names = {path[-1].lower() for paths in evidence.places.by_name.values() for path in paths}
     tokens = [
         _SHAPES.get(word[0]) or ("0" if word.isdigit() else word.lower())
         for word in _TOKEN.findall(evidence.sentence.text[:_LONGEST])
@@ -150,15 +152,15 @@ def _facts(evidence: Evidence) -> Iterator[str]:
 
 def _place(evidence: Evidence) -> Iterator[str]:
     places = evidence.places
-    for path in evidence.blame.paths[:2]:
+    for path in evidence.subject.paths[:2]:
         value = places.values.get(path)
         yield f"value={type(value).__name__ if path in places.values else 'absent'}"
         yield f"empty={not value}"
-        yield from (f"name:{word.lower()}" for word in _WORD.findall(path.rpartition(".")[2]))
-    if not evidence.blame.paths:
+        yield from (f"name:{word.lower()}" for word in _WORD.findall(path[-1]))
+    if not evidence.subject.paths:
         yield "unplaced"
     if len(places.top) == 1:
-        yield f"only:{places.top[0][:20].lower()}"
+        yield f"only:{places.top[0][0][:20].lower()}"
 
 
 # --- the decision ---
@@ -189,13 +191,13 @@ def decide(
     kind: str | None = None,
     category: str | None = None,
 ) -> Decision:
-    """Choose kind and category together; what is sure is given, and stays."""
-    hint = next(iter(evidence.hints), ("", ""))
+    """Choose kind and category together; a kind or a category that is passed stays."""
+    hint = evidence.hints[0] if evidence.hints else ("", "")
     # Words alone say that the same call may succeed only where they are sure of it.
     open_kinds = [
-        each
-        for each in KINDS
-        if each not in RETRYABLE or each == hint[0] or votes.kinds[each] >= RETRY
+        name
+        for name in KINDS
+        if name not in RETRYABLE or name == hint[0] or votes.kinds[name] >= RETRY
     ]
     pairs = product([kind] if kind else open_kinds, [category] if category else CATEGORIES)
 
@@ -215,12 +217,12 @@ def decide(
 
 
 def signs(votes: Testimony, kind: str, category: str, *, is_hinted: bool) -> list[float]:
-    """Return what tells a right ruling from a wrong one: odds, leads, how much is known."""
-    found = [votes.known, float(is_hinted), float(kind in FAULTLESS), float(category == "none")]
-    for odds, said in ((votes.kinds, kind), (votes.categories, category)):
-        rival = max(share for name, share in odds.items() if name != said)
-        found += [_log(odds[said]), _log(odds[said]) - _log(rival)]
-    return found
+    """Return what tells a right decision from a wrong one: odds, leads, coverage."""
+    marks = [votes.coverage, float(is_hinted), float(kind in FAULTLESS), float(category == "none")]
+    for shares, choice in ((votes.kinds, kind), (votes.categories, category)):
+        rival = max(share for name, share in shares.items() if name != choice)
+        marks += [_log(shares[choice]), _log(shares[choice]) - _log(rival)]
+    return marks
 
 
 def _log(share: float) -> float:

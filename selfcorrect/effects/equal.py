@@ -157,7 +157,7 @@ def canonical(value: JSON) -> str:
 
 def _read(text: str, place: Place) -> Any:
     """Return the number, instant or id that a text writes; the text itself where it is a text."""
-    is_number = place.kinds and place.kinds <= _NUMBERS
+    is_number = place.types and place.types <= _NUMBERS
     read: Any = Decimal if is_number else _FORMATS.get(place.format.removeprefix("naive-"))
     # Python cuts off what is finer than a microsecond.
     if read is None or _FINE.search(text):

@@ -203,7 +203,7 @@ def _word(answer: str | bool, question: JsonObject, place: Place | None) -> Json
         return value if decision is None else {"action": decision}
     if decision is not None and word not in listed:
         return {"action": decision}
-    is_value = word in listed or (place is not None and "boolean" in place.kinds)
+    is_value = word in listed or (place is not None and "boolean" in place.types)
     is_slip = any(typos(word, other, 1) <= 1 for other in _TABLE["words"])
     if decision is None and (is_value or not (word in _TABLE["unclear"] or is_slip)):
         return value

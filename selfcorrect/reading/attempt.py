@@ -1,4 +1,4 @@
-"""Says whether a text in which no call is read was meant as one: it shows a form, and no prose."""
+"""Says whether a text in which no call can be read was meant as one: it shows a form, not prose."""
 
 import re
 
@@ -22,8 +22,8 @@ def find_attempt(text: str, is_tool: IsTool) -> str | None:
         plain = pattern.sub(" ", plain)
     if _PROSE.search(plain):
         return None
-    for found in _NAMED.finditer(shown):
-        if name := near_tool(found["name"], is_tool):
+    for mention in _NAMED.finditer(shown):
+        if name := near_tool(mention["name"], is_tool):
             return name
     return "" if _MARK.search(shown) else None
 

@@ -1,4 +1,4 @@
-"""Reads what came in as one call, strictly, and why the message of the model ended.
+"""Reads the input as one call, strictly, and says why the model's message ended.
 
 Every deviation is a finding, and loses nothing.
 """
@@ -15,28 +15,41 @@ _KEYS = {"name", "args", "id", "type"}
 _TYPES = (None, "tool_call")
 
 
-def read_call(given: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Finding | None]:
+def read_call(source: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Finding | None]:
     """Return the call as far as it can be read strictly, and what is wrong with it.
 
     What is unreadable stays a text in `args`, so that it can never run as empty arguments.
 
     Args:
-        given: An object, in this library's form or a provider's, or the JSON text of one.
+        source: An object, in this library's form or a provider's, or the JSON text of one.
         is_tool: Whether a name is the name of a tool.
     """
-    value = strict_json(given) if isinstance(given, str) else given
+    value = strict_json(source) if isinstance(source, str) else source
     if not isinstance(value, Mapping):
-        return _unreadable(given, "the text is not a call as JSON")
+        return _unreadable(source, "the text is not a call as JSON")
     args = value.get("args")
     if isinstance(args, Mapping) and value.keys() <= _KEYS and value.get("type") in _TYPES:
         own_id = value.get("id")
         call = Call(str(value.get("name") or ""), args, None if own_id is None else str(own_id))
-        return (call, None) if call.name else _unreadable(given, "the call has no name")
-    return _read_form(value, given, is_tool)
+        # A call in this form loads nothing of what reads the others.
+        return (call, None) if call.name else _unreadable(source, "the call has no name")
+    from selfcorrect.reading.json_calls import CallTextError, read_json_calls
+
+    try:
+        calls = read_json_calls(dict(value), is_tool, decode=_decode)
+    except CallTextError as error:
+        return _unreadable(source, str(error))
+    if len(calls) != 1:
+        return _unreadable(source, "it is not one call")
+    form = calls[0]
+    if not isinstance(form.arguments, Mapping):
+        why = f"the arguments of {form.name[:80]!r} are not a JSON object"
+        return _unreadable(form.arguments, why, form.name, form.id)
+    return Call(form.name, form.arguments, form.id), None
 
 
 def strict_json(text: str) -> JSON:
-    """Return the value of a strict JSON text; the text itself where it is none, or too large."""
+    """Return the value of a strict JSON text; of another one, or a large one, the text itself."""
     if oversize(text) is not None:
         return text
     # A call that is an object loads nothing of this.
@@ -55,61 +68,42 @@ def is_cut(finish_reason: Any) -> bool:
     >>> is_cut("length"), is_cut("MAX_TOKENS"), is_cut("stop"), is_cut(None)
     (True, True, False, False)
     """
-    return _meaning(finish_reason) == "cut"
+    return _is_any(finish_reason, _CUT)
 
 
 def promises_call(finish_reason: Any) -> bool:
     """Say whether a model stopped in order to call a tool, in the words of any provider."""
-    return _meaning(finish_reason) == "call"
+    return _is_any(finish_reason, _CALLS)
 
 
-def is_forbidden(given: JsonObject) -> bool:
-    """Say whether an input may hold no call: the answer was withheld, or no call was allowed."""
-    return _meaning(given.get("finish_reason")) == "withheld" or choice_of(given) == "none"
+def is_forbidden(turn: JsonObject) -> bool:
+    """Say whether a model's turn may hold no call: it was withheld, or calls were not allowed."""
+    return _is_any(turn.get("finish_reason"), _WITHHELD) or choice_of(turn) == "none"
 
 
-def choice_of(given: JsonObject) -> str:
+def choice_of(turn: JsonObject) -> str:
     """Return what the caller let the model do: `auto`, `none`, `required`, a tool's name, or ""."""
-    choice = given.get("tool_choice")
+    choice = turn.get("tool_choice")
     # Some providers take the choice as an object.
     choice = choice.get("mode") or choice.get("type") if isinstance(choice, Mapping) else choice
     return str(choice).lower() if choice else ""
 
 
-def _meaning(finish_reason: Any) -> str | None:
-    return _FINISH_REASONS.get(str(finish_reason).lower())
+def _is_any(finish_reason: Any, reasons: tuple[str, ...]) -> bool:
+    return str(finish_reason).lower() in reasons
 
 
-_FINISH_REASONS = {
-    reason: meaning
-    for meaning, reasons in {
-        "cut": "length max_tokens max_output_tokens model_length",
-        "call": "tool_calls tool_use function_call tool_call",
-        "withheld": "content_filter refusal safety recitation prohibited_content"
-        " guardrail_intervened",
-    }.items()
-    for reason in reasons.split()
-}
-"""What it means that a message ended so; any other reason says nothing."""
-
-
-def _read_form(
-    value: JsonObject, given: Any, is_tool: Callable[[str], bool]
-) -> tuple[Call, Finding | None]:
-    """Read a provider's form."""
-    from selfcorrect.reading.json_calls import CallTextError, read_json_calls
-
-    try:
-        found = read_json_calls(dict(value), is_tool, decode=_decode)
-    except CallTextError as error:
-        return _unreadable(given, str(error))
-    if len(found) != 1:
-        return _unreadable(given, "it is not one call")
-    call = found[0]
-    if not isinstance(call.arguments, Mapping):
-        why = f"the arguments of {call.name[:80]!r} are not a JSON object"
-        return _unreadable(call.arguments, why, call.name, call.id)
-    return Call(call.name, call.arguments, call.id), None
+_CUT = ("length", "max_tokens", "max_output_tokens", "model_length")
+_CALLS = ("tool_calls", "tool_use", "function_call", "tool_call")
+_WITHHELD = (
+    "content_filter",
+    "refusal",
+    "safety",
+    "recitation",
+    "prohibited_content",
+    "guardrail_intervened",
+)
+"""Why a message ended, in the words of providers; any other reason says nothing."""
 
 
 def _decode(arguments: JSON) -> tuple[JSON, tuple[str, ...]]:
@@ -121,9 +115,9 @@ def _decode(arguments: JSON) -> tuple[JSON, tuple[str, ...]]:
 
 
 def _unreadable(
-    given: Any, why: str, name: str = "", call_id: str | None = None
+    source: Any, why: str, name: str = "", call_id: str | None = None
 ) -> tuple[Call, Finding]:
-    text = given if isinstance(given, str) else json.dumps(given, default=repr)[:MAX_BYTES]
+    text = source if isinstance(source, str) else json.dumps(source, default=repr)[:MAX_BYTES]
     path = ARGS if name else ""
     finding = own_finding("MalformedCall", "malformed_json", f"{why}: {quote(text, 200)}", path)
     return Call(name, text, call_id), finding  # type: ignore[arg-type]

@@ -10,9 +10,9 @@ from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.json_calls import USUAL_KEYS, CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import CLOSERS
 from selfcorrect.reading.markup import with_tags
-from selfcorrect.reading.spans import Span, blocks_in, find_spans, next_turn, words_in
+from selfcorrect.reading.spans import blocks_in, find_spans, line_before, next_turn, words_in
 from selfcorrect.reading.surroundings import is_foreign, shares_line
-from selfcorrect.reading.text_call import IsTool, TextCall
+from selfcorrect.reading.text_call import IsTool, Span, TextCall
 
 
 @frozen
@@ -43,7 +43,7 @@ class Unreadable:
 
     Attributes:
         reason: Why not.
-        name: The tool that it names, where one is known.
+        name: The tool that it names; empty where it names none.
     """
 
     reason: str
@@ -54,7 +54,7 @@ def may_read(chosen: Chosen, policy: Literal["whole", "edge", "off"], *, acts: b
     """Return whether the calls count as calls.
 
     Args:
-        chosen: What stands in the text.
+        chosen: The calls of a text.
         policy: The deployment's `[reading] text`.
         acts: Whether one of the tools acts.
     """
@@ -123,10 +123,10 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
     for run in (spans[:first] if is_edge else [], _in_blocks(text, spans)):
         if any(map(is_quoted, run)):
             continue
-        said = [_said(span) for span in run]
-        others = (span for span in spans if _is_alone(text, span.start, span.end))
+        calls = [span.calls for span in run]
+        others = [span.calls for span in spans if _is_alone(text, span.start, span.end)]
         # A model that goes on to talk about its call means no other one.
-        if run and all(_said(span) in said for span in others):
+        if run and all(other in calls for other in others):
             return Chosen(_calls(run), _around(text, run))
     is_meant = not (words[0] and words[-1]) and not any(map(is_quoted, spans))
     return Chosen(_calls(spans), _around(text, spans), edge=False, is_meant=is_meant)
@@ -134,34 +134,29 @@ def _choose(text: str, spans: list[Span], is_tool: IsTool) -> Chosen | None:
 
 def _in_blocks(text: str, spans: list[Span]) -> list[Span]:
     """Return the calls of the blocks of code that hold nothing else, each block once."""
-    found: list[Span] = []
-    said: list[object] = []
+    blocks: list[list[Span]] = []
+    contents: list[list[tuple[TextCall, ...]]] = []
     for start, end, is_marked in blocks_in(text):
         inside = [span for span in spans if start <= span.start and span.end <= end]
-        parts = [_said(span) for span in inside]
-        # A block that is quoted, or stands in a comment, shows it on its first line.
+        content = [span.calls for span in inside]
+        # The first line of a block shows whether it is quoted or a comment.
         is_full = _is_alone(text, start, end) and not _around(text[:end], inside, start)
         if is_marked and not (inside and is_full):
             # It is marked as a call and cannot be read as one.
             return []
-        if is_full and parts not in said:
-            found += inside
-            said.append(parts)
-    return found
+        if is_full and content not in contents:
+            blocks.append(inside)
+            contents.append(content)
+    return [span for block in blocks for span in block]
 
 
 def _is_alone(text: str, start: int, end: int) -> bool:
-    """Say whether lines hold nothing but a stretch: it is no piece of other code."""
-    before = text[text.rfind("\n", 0, start) + 1 : start]
-    return not words_in(before) and not words_in(text[end:].partition("\n")[0])
+    """Say whether lines hold nothing but a stretch: it is not a piece of other code."""
+    return not words_in(line_before(text, start)) and not words_in(text[end:].partition("\n")[0])
 
 
 def _around(text: str, spans: list[Span], start: int = 0) -> str:
     return "\n".join(filter(None, map(words_in, _gaps(text, spans, start))))
-
-
-def _said(span: Span) -> list[object]:
-    return [(call.name, call.arguments, call.positional) for call in span.calls]
 
 
 def _calls(spans: list[Span]) -> tuple[TextCall, ...]:

@@ -28,7 +28,7 @@ class ToolCallKeys:
         id: Of the id.
         name: Of the tool's name.
         arguments: Of the arguments.
-        is_free: Whether a name is that of a tool whose calls may use any two keys: it only reads.
+        is_free: Whether a name is that of a tool that only reads: its calls may use any two keys.
     """
 
     id: tuple[str, ...] = tuple(_TABLE["id"])
@@ -39,7 +39,7 @@ class ToolCallKeys:
 
 USUAL_KEYS = ToolCallKeys()
 Decode: TypeAlias = Callable[[JSON], tuple[JSON, tuple[str, ...]]]
-"""Returns arguments and what was skipped in their text; what is no JSON stays a text."""
+"""Returns arguments and what was skipped in their text; what is not JSON stays a text."""
 
 
 def read_json_calls(
@@ -76,16 +76,16 @@ class _Reader:
 
     def read(self, value: JSON, outer_id: str | None = None) -> tuple[TextCall, ...]:
         if isinstance(value, list):
-            found = [self.read(each) for each in value]
-            return tuple(call for calls in found for call in calls) if all(found) else ()
+            parts = [self.read(item) for item in value]
+            return tuple(call for part in parts for call in part) if all(parts) else ()
         if not isinstance(value, dict) or not value:
             return ()
-        rest = {key: each for key, each in value.items() if not _is_mark(key, each)}
-        marked = [key for key in self.keys.id if isinstance(rest.get(key), str | int)]
-        own_id = str(rest.pop(marked[0])) if marked else None
+        rest = {key: member for key, member in value.items() if not _is_mark(key, member)}
+        id_keys = [key for key in self.keys.id if isinstance(rest.get(key), str | int)]
+        own_id = str(rest.pop(id_keys[0])) if id_keys else None
         call_id = own_id or outer_id
         if len(rest) == 1:
-            key, inner = next(iter(rest.items()))
+            [(key, inner)] = rest.items()
             if key in _TABLE["wrappers"] and isinstance(inner, dict | list):
                 return self.read(inner, call_id)
             if isinstance(inner, dict) and self.is_tool(key):
@@ -96,38 +96,40 @@ class _Reader:
         return self._call(rest, call_id)
 
     def _call(self, rest: JsonDict, call_id: str | None) -> tuple[TextCall, ...]:
-        named, held = self._parts(rest)
-        name = rest.pop(named[0]) if named else ""
-        if not name or not (held or self.is_tool(name)):
+        name_keys, argument_keys = self._find_keys(rest)
+        name = rest.pop(name_keys[0]) if name_keys else ""
+        if not name or not (argument_keys or self.is_tool(name)):
             return ()
-        if not held and CLOSERS.intersection(self.skipped):
+        if not argument_keys and CLOSERS.intersection(self.skipped):
             raise CallTextError(name, "the text ends before its arguments")
-        arguments, skipped = self.decode(rest.pop(held[0])) if held else ({}, ())
+        written = rest.pop(argument_keys[0]) if argument_keys else None
+        arguments, skipped = self.decode(written)
         if isinstance(arguments, dict) and {"type", "properties"} <= arguments.keys():
             return ()  # the definition of a tool
-        if rest and self.is_tool(name):
+        if not rest:
+            return (TextCall(name, arguments, (), self.skipped + skipped, call_id),)
+        if self.is_tool(name):
             raise CallTextError(name, f"{next(iter(rest))[:40]!r} stands beside its arguments")
-        if rest:
-            return ()
-        return (TextCall(name, arguments, (), self.skipped + skipped, call_id),)
+        return ()
 
-    def _parts(self, rest: JsonDict) -> tuple[list[str], list[str]]:
+    def _find_keys(self, rest: JsonDict) -> tuple[list[str], list[str]]:
         """Return the keys that hold the name, and those that hold the arguments.
 
-        Of a tool that only reads it is the name beside one object, whatever their keys are called.
+        Of a tool that only reads, any two keys may hold its name and one object.
         """
-        named = [key for key in self.keys.name if isinstance(rest.get(key), str)]
-        held = [key for key in self.keys.arguments if key in rest]
+        names = [key for key in self.keys.name if isinstance(rest.get(key), str)]
+        arguments = [key for key in self.keys.arguments if key in rest]
         free = [
-            key for key, each in rest.items() if isinstance(each, str) and self.keys.is_free(each)
+            key for key, name in rest.items() if isinstance(name, str) and self.keys.is_free(name)
         ]
-        inner = [key for key, each in rest.items() if isinstance(each, dict)]
-        is_shape = len(free) == len(inner) == 1 and rest.keys() == {*free, *inner}
-        return (free, inner) if is_shape and not (named and held) else (named, held)
+        objects = [key for key, inner in rest.items() if isinstance(inner, dict)]
+        if len(rest) == 2 and free and objects and not (names and arguments):
+            return free, objects
+        return names, arguments
 
 
 def decode_arguments(value: JSON) -> JsonText:
-    """Return arguments that may be given as text; what is empty is none.
+    """Return arguments that may be given as text; an empty text stands for none.
 
     >>> decode_arguments(" ").value, decode_arguments('{"a": 1}').value
     ({}, {'a': 1})
@@ -141,7 +143,7 @@ def decode_arguments(value: JSON) -> JsonText:
 
 
 def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
-    """Decode arguments; what is no JSON stays a text."""
+    """Decode arguments; a text that is not JSON stays as it is."""
     try:
         read = decode_arguments(value)
     except JsonTextError:

@@ -25,8 +25,8 @@ MAX_ENCODED = 4
 
 
 def inside(skipped: Iterable[str]) -> tuple[str, ...]:
-    """Return what was skipped in arguments: a closer that lacks there may have lost an argument."""
-    return tuple("inner closer" if each == "closer" else each for each in skipped)
+    """Return what was skipped in arguments: behind a missing closer an argument may be missing."""
+    return tuple("inner closer" if kind == "closer" else kind for kind in skipped)
 
 
 @frozen
@@ -64,7 +64,7 @@ def read_json_text(text: str) -> JsonText:
 
 
 def decode(value: JSON) -> JsonText:
-    """Return what a value is that may be given as text, and that text as another one's.
+    """Return the value that a text stands for, however often it is encoded as text.
 
     Raises:
         JsonTextError: If a text in it is not one value.
@@ -84,7 +84,7 @@ class Scanner:
 
     Attributes:
         text: The whole text.
-        at: The place that is read next.
+        at: Where it reads next.
         skipped: What strict JSON would not allow, by kind, in order.
         depth: How many containers are open.
         commas: How many commas stood before the last closer or part.
@@ -132,16 +132,16 @@ class Scanner:
 
     def space(self) -> None:
         """Skip white space and comments."""
-        while found := _SPACE.match(self.text, self.at):
-            self.at = found.end()
-            if found[1] == "/*":
-                self.at = self.text.find("*/", self.at) + 2
-                if self.at == 1:
-                    self.at = len(self.text)
-                    self.refuse("a comment is cut off")
-            if not found[1]:
+        while blank := _SPACE.match(self.text, self.at):
+            self.at = blank.end()
+            if not blank[1]:
                 return
             self.skipped.append("comment")
+            if blank[1] == "/*":
+                end = self.text.find("*/", self.at)
+                if end < 0:
+                    refuse("a comment is cut off", len(self.text))
+                self.at = end + 2
 
     def parts(self, close: str) -> Iterator[None]:
         """Yield once for each part of the container that opens here; skip commas and closer."""
@@ -153,21 +153,22 @@ class Scanner:
         self.space()
         if not self.peek():
             self.refuse("the text ends behind an opening bracket")
-        more = self.peek() != close
-        self.at += not more
-        while more:
+        if self.peek() == close:
+            self.at += 1
+        else:
             yield
-            more = self._goes_on(close)
+            while self._goes_on(close):
+                yield
         self.depth -= 1
 
-    def put(self, made: JsonDict, key: str, value: JSON) -> None:
+    def put(self, values: JsonDict, key: str, value: JSON) -> None:
         """Add a value under its key; a second value has to be the same."""
-        if key in made and not _same(made[key], value):
+        if key in values and not _same(values[key], value):
             self.refuse(f"the key {key[:40]!r} has two values")
-        made[key] = value
+        values[key] = value
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise the reason with the place."""
+        """Raise the reason, with where it reads."""
         refuse(why, self.at)
 
     def _goes_on(self, close: str) -> bool:
@@ -182,8 +183,12 @@ class Scanner:
             self.refuse("a value is missing between two commas")
         if char and char in "]})":
             # A closer of another kind closes a container further out.
-            self.skipped += ["comma"] * bool(self.commas) + ["bracket"] * (char != close)
-            self.at += char == close
+            if self.commas:
+                self.skipped.append("comma")
+            if char == close:
+                self.at += 1
+            else:
+                self.skipped.append("bracket")
             return False
         if not char:
             if self.commas:
@@ -192,11 +197,12 @@ class Scanner:
             return False
         if not self.commas:
             self.refuse("an expression, or a value without a comma before it")
-        self.skipped += ["comma"] * (self.commas > 1)
+        if self.commas > 1:
+            self.skipped.append("comma")
         return True
 
     def _object(self) -> JsonDict:
-        made: JsonDict = {}
+        values: JsonDict = {}
         for _ in self.parts("}"):
             key = self._key()
             self.space()
@@ -204,41 +210,41 @@ class Scanner:
             if mark not in (":", "="):
                 end = "" if mark else ": it is cut off"
                 self.refuse(f"the key {key[:40]!r} has no value{end}")
-            self.skipped += ["colon"] * (mark == "=")
+            if mark == "=":
+                self.skipped.append("colon")
             self.at += 1
-            self.put(made, key, self.value())
-        return made
+            self.put(values, key, self.value())
+        return values
 
     def _array(self, mark: str) -> list[JSON]:
-        self.skipped += ["tuple"] * (mark == "(")
-        made = [self.value() for _ in self.parts("]" if mark == "[" else ")")]
-        if mark == "(" and len(made) == 1 and not self.commas:
+        if mark == "[":
+            return [self.value() for _ in self.parts("]")]
+        self.skipped.append("tuple")
+        items = [self.value() for _ in self.parts(")")]
+        if len(items) == 1 and not self.commas:
             self.refuse("parentheses around one value")
-        return made
+        return items
 
     def _key(self) -> str:
         opening = _OPENING.match(self.text, self.at)
         if opening and opening[0] not in "{[(":
             return self._string(opening[0])
-        found = _KEY.match(self.text, self.at)
-        if found is None or found[0] in ("True", "False", "None"):
+        word = _KEY.match(self.text, self.at)
+        if word is None or word[0] in ("True", "False", "None"):
             self.refuse("a key is not a text")
         self.skipped.append("key")
-        self.at = found.end()
-        return found[0]
+        self.at = word.end()
+        return word[0]
 
     def _string(self, mark: str) -> str:
-        value, self.at, kinds = read_string(self.text, self.at, mark)
-        self.skipped += kinds
+        value, self.at = read_string(self.text, self.at, mark, self.skipped)
         if not value and self.depth and self.at == len(self.text):
             self.refuse("a text may be cut off")
         return value
 
     def _scalar(self) -> JSON:
-        start = self.at
-        value, self.at, kinds = read_word(self.text, start)
-        self.skipped += kinds
-        if not self.depth and "bare text" in kinds:
+        value, self.at = read_word(self.text, self.at, self.skipped)
+        if not self.depth and isinstance(value, str):
             self.refuse("a word is not a value")
         self.space()
         if self.depth and not self.peek():

@@ -10,7 +10,7 @@ from selfcorrect.reading.strict_json import real
 
 
 class JsonTextError(ValueError):
-    """The text is no value, or its value is not certain; the message says why."""
+    """The text is not a value, or its value is not certain; the message says why."""
 
 
 def refuse(why: str, at: int) -> NoReturn:
@@ -18,86 +18,98 @@ def refuse(why: str, at: int) -> NoReturn:
     raise JsonTextError(f"{why} (character {at})")
 
 
-def read_string(text: str, at: int, mark: str) -> tuple[str, int, list[str]]:
-    """Read the text whose opening quote stands at a place.
+def read_string(text: str, at: int, mark: str, skipped: list[str]) -> tuple[str, int]:
+    """Return the text whose opening quote stands at `at`, and where it ends.
 
-    Returns:
-        The text, where it ends, and the kinds of what strict JSON would not allow.
+    Args:
+        text: The whole text.
+        at: Where the quote stands.
+        mark: The quote.
+        skipped: Takes what strict JSON would not allow, by kind.
     """
     start = at + len(mark)
     if mark == '"':
         plain = _PLAIN.match(text, start)
         ends = plain and text.startswith('"', plain.end())
         if plain and ends and not _PHRASE.match(text, plain.end()):
-            return plain[0], plain.end() + 1, []
+            return plain[0], plain.end() + 1
     close = _QUOTES.get(mark, mark)
-    end, skipped = _string_end(text, start, close)
+    end = _string_end(text, start, close, skipped)
     body = text[start : end - len(close)]
-    skipped += ["quote"] * (mark != '"') + ["control"] * bool(_CONTROL.search(body))
+    if mark != '"':
+        skipped.append("quote")
+    if _CONTROL.search(body):
+        skipped.append("control")
     if "\\" not in body or mark.startswith("<"):
-        return body, end, skipped
-    value, kinds = _unescape(body, end)
-    return value, end, skipped + kinds
+        return body, end
+    return _unescape(body, end, skipped), end
 
 
-def read_word(text: str, at: int) -> tuple[JSON, int, list[str]]:
-    """Read the number, the constant or the words without quotes that stand at a place."""
+def read_word(text: str, at: int, skipped: list[str]) -> tuple[JSON, int]:
+    """Return the number, the constant or the words that stand at `at`, and where they end."""
     if number := _NUMBER.match(text, at):
         digits = number[0]
         if _ZEROS.match(digits):
             refuse("a number begins with zeros", at)
-        kinds = [] if _JSON_NUMBER.fullmatch(digits) else ["number"]
+        if not _JSON_NUMBER.fullmatch(digits):
+            skipped.append("number")
         try:
             value = int(digits) if digits.lstrip("+-").isdigit() else real(digits)
         except ValueError:
             refuse(f"no float is the number {digits:.40}: it is too large or too long", at)
-        return value, number.end(), kinds
-    found = _WORDS.match(text, at)
-    if found is None:
+        return value, number.end()
+    words = _WORDS.match(text, at)
+    if words is None:
         refuse("no value stands here" if at < len(text) else "the text ends before a value", at)
-    word = found[0]
+    word = words[0]
     if word in _CONSTANTS:
-        return _CONSTANTS[word], found.end(), ["word"] * word.istitle()
-    if _NO_TEXT & {*re.split("[ -]", word)}:
+        if word.istitle():
+            skipped.append("word")
+        return _CONSTANTS[word], words.end()
+    if not _NO_TEXT.isdisjoint(re.split("[ -]", word)):
         refuse(f"{word[:40]!r} is not a value", at)
-    return word, found.end(), ["bare text"]
+    skipped.append("bare text")
+    return word, words.end()
 
 
-def _string_end(text: str, at: int, close: str) -> tuple[int, list[str]]:
+def _string_end(text: str, at: int, close: str, skipped: list[str]) -> int:
     end = text.find(close, at)
     if end < 0:
         refuse("a text is cut off", at)
     if len(close) > 1:
         # In the forms of models a backslash is a character; in Python it takes a quote.
-        long = _LONG_ENDS[close].match(text, at) if close in _LONG_ENDS else None
-        if close in _LONG_ENDS and long is None:
-            refuse("a text is cut off", at)
-        return long.end() if long else end + len(close), []
-    skipped: list[str] = []
-    while found := _ENDS[close].match(text, at):
-        at = found.end()
+        if close not in _LONG_ENDS:
+            return end + len(close)
+        if long := _LONG_ENDS[close].match(text, at):
+            return long.end()
+        refuse("a text is cut off", at)
+    while quote := _ENDS[close].match(text, at):
+        at = quote.end()
         if _APOSTROPHE.match(text, at - 1):
             skipped.append("apostrophe")
         elif phrase := _PHRASE.match(text, at - 1):
             at = phrase.end()
             skipped.append("inner quote")
         else:
-            return at, skipped
-    return refuse("a text is cut off", at)
+            return at
+    refuse("a text is cut off", at)
 
 
-def _unescape(body: str, at: int) -> tuple[str, list[str]]:
+def _unescape(body: str, at: int, skipped: list[str]) -> str:
     codes = {code[1] if len(code) == 2 else "u" for code in _ESCAPE.findall(body)}
     odd = codes - _ESCAPES.keys() - {"u"}
     # JSON's letters beside others: `C:\Users\new` has no certain reading.
     if _PYTHON_CODE.search(body) or (odd and codes & {*"bfnrtu\\"}):
         refuse("a backslash has no certain meaning", at)
-    kinds = ["escape"] * bool(codes & _ESCAPED_QUOTES) + ["backslash"] * bool(odd)
-    return _ESCAPE.sub(_character, body), kinds
+    if codes & _ESCAPED_QUOTES:
+        skipped.append("escape")
+    if odd:
+        skipped.append("backslash")
+    return _ESCAPE.sub(_character, body)
 
 
-def _character(found: re.Match[str]) -> str:
-    code = found[0]
+def _character(escape: re.Match[str]) -> str:
+    code = escape[0]
     if len(code) > 2:
         return str(json.loads(f'"{code}"'))
     return _ESCAPES.get(code[1], code)

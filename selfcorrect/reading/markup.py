@@ -1,8 +1,8 @@
 """Reads the marks that models put around calls: one grammar of openings, bodies and closings.
 
-A mark is a tag after its namespace and bars are taken off: `<invoke>`, `<minimax:invoke>` and
+A mark is a tag without its namespace and bars: `<invoke>`, `<minimax:invoke>` and
 `<|DSML|invoke>` are one. A call is an opening that holds a name, then a body, then a closing.
-A body is an object, or elements with one argument each, or nothing. The grammar is `markup.toml`.
+A body is an object, or elements with one argument each, or empty. The grammar is `markup.toml`.
 """
 
 import re
@@ -15,29 +15,32 @@ from selfcorrect.reading.json_calls import CallTextError
 from selfcorrect.reading.json_text import Scanner, inside, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import NAME
-from selfcorrect.reading.text_call import IsTool, TextCall
+from selfcorrect.reading.text_call import IsTool, Span, TextCall
 
 
-def read_markup(text: str, start: int, is_tool: IsTool) -> tuple[tuple[TextCall, ...], int] | None:
-    """Read the marked call that begins at a place; return it with its end.
+def read_markup(text: str, start: int, is_tool: IsTool) -> Span | None:
+    """Read the marked call that begins at `start`.
 
-    >>> read_markup("<function=f><parameter=a>x</parameter></function>", 0, bool)[0][0].arguments
+    >>> read_markup("<function=f><parameter=a>x</parameter></function>", 0, bool).calls[0].arguments
     {'a': 'x'}
 
     Raises:
         CallTextError: If a call is marked and its body cannot be read.
     """
     for form in _FORMS:
-        found = re.compile(form["opening"] % PATTERNS).match(text, start)
-        if found is None or (form.get("is_bare") and not is_tool(found["name"])):
+        opening = re.compile(form["opening"] % PATTERNS).match(text, start)
+        if opening is None or (form.get("is_bare") and not is_tool(opening["name"])):
             continue
-        name, groups = found["name"], found.groupdict()
-        own, closing = groups.get("mark") or name, form["closing"] % {**PATTERNS, "name": name}
+        groups = opening.groupdict()
+        name = groups["name"]
+        closing = form["closing"] % {**PATTERNS, "name": name}
         try:
-            arguments, end, skipped = _body(text, found.end(), closing, own)
+            arguments, end, skipped = _body(
+                text, opening.end(), closing, groups.get("mark") or name
+            )
         except JsonTextError as error:
             raise CallTextError(name, error) from None
-        return (TextCall(name, arguments, (), skipped, groups.get("id")),), end
+        return Span(start, end, (TextCall(name, arguments, (), skipped, groups.get("id")),))
     return None
 
 
@@ -72,7 +75,7 @@ def _body(text: str, at: int, closing: str, own: str) -> tuple[JsonDict, int, tu
 
 
 def _elements(text: str, at: int, own: str) -> tuple[JsonDict, int, tuple[str, ...]]:
-    """Read one element for each argument. Texts stay texts: the schema says what they mean.
+    """Read one element for each argument; a text stays a text, and the schema says what it means.
 
     A tag of the call's own form inside a value is refused: what follows it may be an argument, or
     words of the value. Other tags are content.
@@ -82,26 +85,26 @@ def _elements(text: str, at: int, own: str) -> tuple[JsonDict, int, tuple[str, .
         at: Where the first element begins.
         own: The name of the tag around all elements.
     """
-    made: JsonDict = {}
+    arguments: JsonDict = {}
     skipped: tuple[str, ...] = ()
     names: set[str] = set()
     sides, key = {""}, ""
-    while found := _ELEMENT.match(text, at):
-        key = (found["key"] or found["glm"] or found["tag"]).strip()
-        name = found["parameter"] or found["tag"] or "arg_value"
-        own = "arg_key" if found["glm"] else own
-        end = next(_tags(text, found.end(), (name, own)), None)
+    while opening := _ELEMENT.match(text, at):
+        key = (opening["key"] or opening["glm"] or opening["tag"]).strip()
+        name = opening["parameter"] or opening["tag"] or "arg_value"
+        own = "arg_key" if opening["glm"] else own
+        end = next(_tags(text, opening.end(), (name, own)), None)
         if end is None:
             raise JsonTextError(f"the value of `{key[:40]}` is not closed")
         if not end["close"] or end["name"] != name:
             raise _holds_tag(key, end[0])
-        if key in made:
+        if key in arguments:
             raise JsonTextError(f"`{key[:40]}` is there twice, or a value holds a tag; {_ADVICE}")
-        value = text[found.end() : end.start()]
-        made[key], doubts, side = _value(value, found["type"])
+        value = text[opening.end() : end.start()]
+        arguments[key], doubts, side = _value(value, opening["type"])
         skipped += doubts
-        if found["glm"] and not found["value"]:
-            skipped = (*skipped, "tag")
+        if opening["glm"] and not opening["value"]:
+            skipped += ("tag",)
         names.add(name)
         sides.add(side)
         at = end.end()
@@ -113,7 +116,7 @@ def _elements(text: str, at: int, own: str) -> tuple[JsonDict, int, tuple[str, .
             raise _holds_tag(key, tag[0])
     if "odd" in sides or len(sides) > 2:
         raise JsonTextError(f"a line end may be layout, or part of a value; {_ADVICE}")
-    return made, at, skipped
+    return arguments, at, skipped
 
 
 def _tags(text: str, at: int, names: Collection[str]) -> Iterator[re.Match[str]]:
@@ -121,8 +124,8 @@ def _tags(text: str, at: int, names: Collection[str]) -> Iterator[re.Match[str]]
 
 
 def _holds_tag(key: str, tag: str) -> JsonTextError:
-    held = f"the value of `{key[:40]}` holds the tag {tag[:40]} of the call's own form"
-    return JsonTextError(f"{held}; {_ADVICE}")
+    why = f"the value of `{key[:40]}` holds the tag {tag[:40]} of the call's own form"
+    return JsonTextError(f"{why}; {_ADVICE}")
 
 
 def _value(text: str, is_text: str | None) -> tuple[JSON, tuple[str, ...], str]:
@@ -133,15 +136,17 @@ def _value(text: str, is_text: str | None) -> tuple[JSON, tuple[str, ...], str]:
     lines = None if is_text else _LINES.fullmatch(text)
     if lines is None:
         return text, (), ""
-    return text if lines["both"] is None else lines["both"], (), lines.lastgroup or ""
+    if lines["both"] is not None:
+        text = lines["both"]
+    return text, (), lines.lastgroup or ""
 
 
 def _compose(rows: Mapping[str, str | list[str]]) -> dict[str, str]:
     """Return the patterns of a table, where each may name those above it."""
-    made = {"NAME": NAME}
+    patterns = {"NAME": NAME}
     for name, row in rows.items():
-        made[name] = "".join(row) % made
-    return made
+        patterns[name] = "".join(row) % patterns
+    return patterns
 
 
 _TABLE = load_table("reading/markup.toml")

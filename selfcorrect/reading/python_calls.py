@@ -1,28 +1,27 @@
 """Reads calls in Python's notation: `find(city="Bonn", limit=5)`. Literals only.
 
-A call may stand in quotes as a whole, as in `['find(city=Bonn, NW)']`. Whoever writes so leaves
-out the quotes inside, or uses the same ones.
+A whole call may be quoted, as in `['find(city=Bonn, NW)']`. A model that writes so leaves out the
+quotes inside, or uses the same ones.
 """
 
 import re
 from collections.abc import Iterator
-from typing import TypeAlias
+from contextlib import suppress
+from dataclasses import replace
 
 from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.json_text import Scanner, inside
 from selfcorrect.reading.literals import JsonTextError
-from selfcorrect.reading.text_call import TextCall
+from selfcorrect.reading.text_call import Span, TextCall
 
 NAME = r"[A-Za-z_](?:[\w.\-]|\\_)*+"
 """The name of a tool; Markdown escapes an underscore of it."""
 
 
-def read_python_calls(
-    text: str, start: int, *, quoted: bool = False
-) -> tuple[tuple[TextCall, ...], int] | None:
-    """Read the call, or the list of calls, that begins at a place; return it with its end.
+def read_python_calls(text: str, start: int, *, quoted: bool = False) -> Span | None:
+    """Read the call, or the list of calls, that begins at `start`.
 
-    >>> read_python_calls("f(a=1, b='x')", 0)[0][0].arguments
+    >>> read_python_calls("f(a=1, b='x')", 0).calls[0].arguments
     {'a': 1, 'b': 'x'}
 
     Args:
@@ -31,10 +30,10 @@ def read_python_calls(
         quoted: Whether the calls stood in quotes.
 
     Returns:
-        The calls and where they end; None where no name with a parenthesis begins.
+        The calls; None where no name with a parenthesis begins.
 
     Raises:
-        JsonTextError: If an argument is no literal, or its value is not certain.
+        JsonTextError: If an argument is not a literal, or its value is not certain.
     """
     if not _START.match(text, start):
         return None
@@ -42,7 +41,7 @@ def read_python_calls(
     parts = scanner.parts("]") if text[start] == "[" else (None,)
     calls = [call for _ in parts for call in _calls(scanner, quoted=quoted)]
     skipped = inside(scanner.skipped)
-    return tuple(TextCall(*call, skipped) for call in calls), scanner.at
+    return Span(start, scanner.at, tuple(replace(call, skipped=skipped) for call in calls))
 
 
 def bare(name: str) -> str:
@@ -50,58 +49,58 @@ def bare(name: str) -> str:
     return name.replace("\\_", "_")
 
 
-_Call: TypeAlias = tuple[str, JsonDict, tuple[JSON, ...]]
-"""The name, the named values, and the values without a name."""
-
-
-def _calls(scanner: Scanner, *, quoted: bool) -> Iterator[_Call]:
-    """Read a call, or the calls that stand in the same quotes."""
+def _calls(scanner: Scanner, *, quoted: bool) -> Iterator[TextCall]:
+    """Read a call, or the calls in the same quotes."""
     opening = _QUOTE.match(scanner.text, scanner.at)
     if opening is not None:
         scanner.at = opening.end()
         scanner.skipped.append("quote")
-    while True:
-        yield _call(scanner, quoted=quoted or opening is not None)
-        more = _NEXT.match(scanner.text, scanner.at) if quoted or opening else None
-        if more is None:
-            break
-        scanner.at = more.end()
+        quoted = True
+    yield _call(scanner, quoted=quoted)
+    while quoted and (comma := _NEXT.match(scanner.text, scanner.at)):
+        scanner.at = comma.end()
+        yield _call(scanner, quoted=True)
     if opening is not None and scanner.peek() == opening[0]:
         scanner.at += 1
 
 
-def _call(scanner: Scanner, *, quoted: bool) -> _Call:
-    found = _NAME.match(scanner.text, scanner.at)
-    if found is None:
+def _call(scanner: Scanner, *, quoted: bool) -> TextCall:
+    opening = _NAME.match(scanner.text, scanner.at)
+    if opening is None:
         scanner.refuse("a list of calls holds something else")
-    scanner.at = found.end()
-    scanner.skipped += ["quote"] * bool(found[1]) + ["markdown"] * ("\\" in found[2])
+    scanner.at = opening.end()
+    if opening[1]:
+        scanner.skipped.append("quote")
+    name = _name(scanner, opening[2])
     named: JsonDict = {}
     positional: list[JSON] = []
     for _ in scanner.parts(")"):
         key = _KEY.match(scanner.text, scanner.at)
         if key is not None:
             scanner.at = key.end()
-            scanner.skipped += ["markdown"] * ("\\" in key[1])
-            scanner.put(named, bare(key[1]), _value(scanner, quoted=quoted))
+            scanner.put(named, _name(scanner, key[1]), _value(scanner, quoted=quoted))
         elif named:
             scanner.refuse("a value without a name stands behind a named one")
         else:
             positional.append(scanner.value())
-    return bare(found[2]), named, tuple(positional)
+    return TextCall(name, named, tuple(positional))
+
+
+def _name(scanner: Scanner, written: str) -> str:
+    if "\\" in written:
+        scanner.skipped.append("markdown")
+    return bare(written)
 
 
 def _value(scanner: Scanner, *, quoted: bool) -> JSON:
-    """Read a value; in a call that stands in quotes, a text may have none of its own."""
-    start, count = scanner.at, len(scanner.skipped)
-    words = _UNQUOTED.match(scanner.text, start) if quoted else None
-    try:
+    """Read a value; in a quoted call, a text may lack quotes of its own."""
+    words = _UNQUOTED.match(scanner.text, scanner.at) if quoted else None
+    if words is None:
+        return scanner.value()
+    count = len(scanner.skipped)
+    with suppress(JsonTextError):
         value = scanner.value()
-    except JsonTextError:
-        if words is None:
-            raise
-    else:
-        if words is None or scanner.at >= words.end():
+        if scanner.at >= words.end():
             return value
     scanner.at = words.end()
     scanner.skipped[count:] = ["bare text"]
@@ -109,7 +108,7 @@ def _value(scanner: Scanner, *, quoted: bool) -> JSON:
 
 
 _QUOTE = re.compile(rf"[\"'](?={NAME}\()")
-"""What opens a call that stands in quotes as a whole."""
+"""What opens a call that is quoted as a whole."""
 _NAME = re.compile(rf"([\"']?)({NAME})\1(?=\()")
 _NEXT = re.compile(rf"\s*,\s*(?={NAME}\()")
 _START = re.compile(rf"{NAME}\(|\[\s*(?:[\"'](?={NAME}\()|{_NAME.pattern})")

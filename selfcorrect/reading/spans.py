@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 from itertools import islice
 
-from selfcorrect.model import JSON, frozen
-from selfcorrect.names.letters import words
+from selfcorrect.model import JSON
+from selfcorrect.names.letters import words as split_words
 from selfcorrect.reading.json_calls import (
     CallTextError,
     ToolCallKeys,
@@ -15,22 +15,7 @@ from selfcorrect.reading.json_text import Scanner, decode
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.markup import PATTERNS, TAG, THINKING, read_markup
 from selfcorrect.reading.python_calls import NAME, bare, read_python_calls
-from selfcorrect.reading.text_call import IsTool, TextCall
-
-
-@frozen
-class Span:
-    """A stretch of a text that reads as calls, or as a thought.
-
-    Attributes:
-        start: Where it begins.
-        end: Where it ends.
-        calls: Its calls; none in a thought.
-    """
-
-    start: int
-    end: int
-    calls: tuple[TextCall, ...] = ()
+from selfcorrect.reading.text_call import IsTool, Span, TextCall
 
 
 def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
@@ -45,19 +30,24 @@ def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
 def blocks_in(text: str) -> list[tuple[int, int, bool]]:
     """Return where blocks of code and marks of calls begin and end, and whether it is a mark."""
     blocks = islice(_BLOCK.finditer(text), _MOST_BLOCKS)
-    return [(*found.span(), found["mark"] is not None) for found in blocks]
+    return [(*block.span(), block["mark"] is not None) for block in blocks]
 
 
 def next_turn(text: str, at: int) -> int:
     """Return where the model begins to play the next turn, behind its answer; else the end."""
-    found = _NEXT_TURN.search(text, at)
-    return found.start() if found else len(text)
+    turn = _NEXT_TURN.search(text, at)
+    return turn.start() if turn else len(text)
+
+
+def line_before(text: str, at: int) -> str:
+    """Return what stands before a character on its line."""
+    return text[text.rfind("\n", 0, at) + 1 : at]
 
 
 def words_in(gap: str) -> str:
     """Return what a stretch says beside tags and the punctuation of lists."""
-    said = _PUNCTUATION.sub(" ", TAG.sub(" ", gap)).strip()
-    return said if said.strip(_QUOTES) else ""
+    words = _PUNCTUATION.sub(" ", TAG.sub(" ", gap)).strip()
+    return words if words.strip(_QUOTES) else ""
 
 
 def _whole(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
@@ -80,9 +70,10 @@ def _calls_of(
 ) -> tuple[TextCall, ...]:
     """Return the calls that a value consists of, as objects or as texts in Python's notation."""
     texts = value
-    if isinstance(value, dict) and len(value) == 1 and _CALLS.issuperset(words(next(iter(value)))):
-        texts = next(iter(value.values()))
-    if isinstance(texts, list) and texts and all(isinstance(each, str) for each in texts):
+    if isinstance(value, dict) and len(value) == 1:
+        [(key, inner)] = value.items()
+        texts = inner if _CALLS.issuperset(split_words(key)) else value
+    if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
         return _quoted(texts, skipped)
     return read_json_calls(value, is_tool, skipped, keys)
 
@@ -92,13 +83,13 @@ def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
     calls: list[TextCall] = []
     for text in texts:
         try:
-            found = read_python_calls(text, 0, quoted=True)
+            span = read_python_calls(text, 0, quoted=True)
         except JsonTextError as error:
             name = _CALLED.match(text)
             raise CallTextError(bare(name[1]) if name else "", error) from None
-        if found is None or found[1] != len(text):
+        if span is None or span.end != len(text):
             return ()
-        calls += (replace(call, skipped=(*skipped, "quote", *call.skipped)) for call in found[0])
+        calls += (replace(call, skipped=(*skipped, "quote", *call.skipped)) for call in span.calls)
     return tuple(calls)
 
 
@@ -106,16 +97,16 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     spans: list[Span] = []
     at = failures = 0
     turn = len(text)
-    while failures < _MOST_FAILURES and (found := _START.search(text, at)):
+    while failures < _MOST_FAILURES and (opening := _START.search(text, at)):
         if len(spans) > _MOST_SPANS:
             raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
-        start = found.start()
+        start = opening.start()
         if turn <= start:
             break
         thought = THINKING.match(text, start)
-        if ended := _THOUGHT_END.match(text, start):
+        if end := _THOUGHT_END.match(text, start):
             # The host took away what opened this thought.
-            spans, start, thought = [], 0, ended
+            spans, start, thought = [], 0, end
         span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool, keys)
         if span is None:
             tag = TAG.match(text, start)
@@ -130,16 +121,15 @@ def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
 
 
 def _read_span(text: str, start: int, is_tool: IsTool, keys: ToolCallKeys) -> Span | None:
-    """Read what begins at a place: calls, a value that is none, or nothing.
+    """Read what begins at `start`: calls, another value, or nothing.
 
     Raises:
         CallTextError: If it names a known tool and cannot be read.
     """
     try:
-        if found := read_python_calls(text, start) or read_markup(text, start, is_tool):
-            return Span(start, found[1], found[0])
-        if text[start] not in "{[":
-            return None
+        span = read_python_calls(text, start) or read_markup(text, start, is_tool)
+        if span or text[start] not in "{[":
+            return span
         scanner = Scanner(text, start)
         value = scanner.value()
         return Span(start, scanner.at, _calls_of(value, tuple(scanner.skipped), is_tool, keys))
@@ -149,7 +139,7 @@ def _read_span(text: str, start: int, is_tool: IsTool, keys: ToolCallKeys) -> Sp
         return Span(start, len(text))
     except JsonTextError as error:
         name = _named_tool(text, start, is_tool)
-        if name and not words_in(text[text.rfind("\n", 0, start) + 1 : start]):
+        if name and not words_in(line_before(text, start)):
             raise CallTextError(name, error) from None
         return None
 
@@ -157,9 +147,9 @@ def _read_span(text: str, start: int, is_tool: IsTool, keys: ToolCallKeys) -> Sp
 def _named_tool(text: str, start: int, is_tool: IsTool) -> str:
     """Return the known tool that a call which cannot be read begins with; empty if none."""
     near = text[start : start + 20_000]
-    named = dict.fromkeys(found[2] for found in _VALUE.finditer(near))
-    called = _CALLED.match(near)
-    return next(filter(is_tool, [bare(called[1])] if called else named), "")
+    call = _CALLED.match(near)
+    names = [bare(call[1])] if call else [value[2] for value in _VALUE.finditer(near)]
+    return next(filter(is_tool, names), "")
 
 
 _MOST_FAILURES = 400

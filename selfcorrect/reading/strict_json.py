@@ -1,4 +1,4 @@
-"""Reads strict JSON, without rounding: what has two readings is none."""
+"""Reads strict JSON, and refuses what has two readings or would be rounded."""
 
 import json
 from decimal import Decimal
@@ -11,7 +11,7 @@ def decode_strictly(text: str) -> JSON:
     """Return the value of a strict JSON text.
 
     Raises:
-        ValueError: If it is none, a key occurs twice, or a float would round a number.
+        ValueError: If it is not strict, a key occurs twice, or a float would round a number.
         RecursionError: If it is nested too deeply.
     """
     value: JSON = json.loads(
@@ -43,11 +43,11 @@ def holds(digits: str) -> bool:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> JsonDict:
-    """Return the object; two values for one key are not one reading."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    """Return the object, and refuse two values for one key."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return members
 
 
 def _refuse(name: str) -> Any:

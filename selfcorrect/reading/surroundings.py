@@ -1,14 +1,14 @@
-"""Says whose words a place in a text is among: another's turn, an element, a block of code."""
+"""Says in whose words a call stands: in another's turn, an element, or a block of code."""
 
 import re
 from collections.abc import Callable, Iterable
 
 from selfcorrect.reading.markup import PATTERNS, TAG
-from selfcorrect.reading.spans import words_in
+from selfcorrect.reading.spans import line_before, words_in
 
 
 def is_foreign(text: str, start: int, end: int) -> bool:
-    r"""Say whether a stretch is no word of the model's own: played, quoted, or part of other code.
+    r"""Say whether a stretch is not the model's own: played, quoted, or part of other code.
 
     >>> text = "<example>\npay()\n</example>"
     >>> is_foreign(text, 10, 15), is_foreign("Sure!\npay()", 6, 11)
@@ -34,25 +34,26 @@ def shares_line(before: str, behind: str) -> bool:
 
 def _touches(lines: Iterable[str], find_tag: Callable[[str], object]) -> bool:
     """Say whether the nearest line with words is the call's own one, or begins with its tag."""
-    said = ((at, line) for at, line in enumerate(lines) if words_in(line))
-    at, line = next(said, (-1, ""))
-    return at == 0 or (at > 0 and find_tag(line) is not None)
+    for at, line in enumerate(lines):
+        if words_in(line):
+            return at == 0 or find_tag(line) is not None
+    return False
 
 
 def _is_played(before: str) -> bool:
-    """Say whether the last turn that begins before a place is another's, such as the user's."""
-    turns = [found.lastgroup for found in _TURN.finditer(before)]
-    return bool(turns) and turns[-1] == "theirs"
+    """Say whether the last turn that begins in a text is another's, such as the user's."""
+    turns = [turn.lastgroup for turn in _TURN.finditer(before)]
+    return turns[-1:] == ["theirs"]
 
 
 def _is_enclosed(text: str, start: int, end: int) -> bool:
-    """Say whether a stretch stands in an element or a comment that is no form of calls."""
+    """Say whether a stretch is inside a comment, or an element that is not of a form of calls."""
     opened: list[str] = []
-    for found in _ELEMENT.finditer(text, 0, start):
-        name = found["name"] or "--"
-        if TAG.fullmatch(found[0]):
+    for tag in _ELEMENT.finditer(text, 0, start):
+        name = tag["name"] or "--"
+        if TAG.fullmatch(tag[0]):
             continue
-        if not (found["close"] or found["end"]):
+        if not (tag["close"] or tag["end"]):
             opened.append(name)
         elif name in opened:
             opened.remove(name)
@@ -62,10 +63,10 @@ def _is_enclosed(text: str, start: int, end: int) -> bool:
 
 def _is_nested(text: str, start: int) -> bool:
     """Say whether a line is indented below one that begins a block of code, such as `if ok:`."""
-    at = text.rfind("\n", 0, start) + 1
-    above = text[:at].rstrip()
-    header = _HEADER.fullmatch(above[above.rfind("\n") + 1 :])
-    return header is not None and start - at > len(header["indent"])
+    indent = len(line_before(text, start))
+    above = text[: start - indent].rstrip()
+    header = _HEADER.fullmatch(line_before(above, len(above)))
+    return header is not None and indent > len(header["indent"])
 
 
 _OPENER = re.compile(rf"(?!</|<[|｜]\w*(?:end|eo[tms]))(?:{TAG.pattern})\s*\Z")

@@ -10,6 +10,7 @@ from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, Finding, JsonObject, own_finding
 from selfcorrect.pointer import ARGS, pointer
 from selfcorrect.schema.place import Place
+from selfcorrect.text import bound
 
 MAX_WRONG = 1_000
 """Problems beyond which arguments are refused as a whole: no work is done for each of them."""
@@ -25,11 +26,11 @@ def findings_of(args: JsonObject, place: Place) -> list[Finding]:
     Raises:
         TooLargeError: If more is wrong than is looked at.
     """
-    found = list(islice(_errors(args, place, ()), MAX_WRONG + 1))
-    if len(found) > MAX_WRONG:
+    errors = list(islice(_errors(args, place, ()), MAX_WRONG + 1))
+    if len(errors) > MAX_WRONG:
         raise TooLargeError(f"the arguments have more than {MAX_WRONG} problems")
     best: dict[str, _Ranked] = {}
-    for rank, finding in found:
+    for rank, finding in errors:
         path = finding["paths"][0]
         if path not in best or rank < best[path][0]:
             best[path] = (rank, finding)
@@ -104,12 +105,12 @@ def _rank(error: Any, place: Place, above: Sequence[str | int]) -> Iterator[_Ran
             yield 0, own_finding("InvalidArgs", code, text, pointer(*keys, name), constraint)
         return
     branches = getattr(error.kind, "context", ())
-    # One without an error fits: then more than one does.
+    # Where a branch has no errors, more than one of them fits.
     branches = branches if all(branches) else ()
-    alternatives = [each for each in branches if not _is_null(each, inner)]
+    alternatives = [errors for errors in branches if not _is_null(errors, inner)]
     if len(alternatives) == 1:
-        for each in alternatives[0]:
-            yield from _rank(each, place, above)
+        for own in alternatives[0]:
+            yield from _rank(own, place, above)
         return
     wanted = value
     if alternatives:
@@ -124,13 +125,13 @@ def _rank(error: Any, place: Place, above: Sequence[str | int]) -> Iterator[_Ran
             tag = {"required": [name], "properties": {name: union.inner(name).view}}
             yield from _errors(error.instance, Place(tag), keys)
             return
-        wanted = list(dict.fromkeys(_alternative(each) for each in union.branches))
+        wanted = list(dict.fromkeys(map(_alternative, union.branches)))
     if code == "format":
         # "format" alone would send e-mail addresses and dates to one ladder.
         code = f"format.{str(value).removeprefix('naive-')}"
     text = f"{_name(keys)} {must(code, wanted)}"
     if code == "type" or (wanted and alternatives):
-        # What stands under the name of a secret is not told back.
+        # A value under the name of a secret is not shown.
         from selfcorrect.redaction import names_secret
 
         shown = "its value" if names_secret(keys) else _quote(error.instance)
@@ -142,7 +143,7 @@ def _errors_of_branch(
     value: JSON, meant: Place, union: Place, keys: Sequence[str | int]
 ) -> Iterator[_Ranked]:
     """Yield what is wrong with the branch of a union that a value means; name the others, too."""
-    others = [_alternative(each) for each in union.branches if each is not meant]
+    others = [_alternative(branch) for branch in union.branches if branch is not meant]
     for rank, finding in _errors(value, meant, keys):
         if finding["paths"] == [pointer(*keys)]:
             finding["text"] += f" (or {' or '.join(others)})"
@@ -160,10 +161,11 @@ def _value(error: Any) -> JSON:
     return value[0] if error.kind.name == "type" and len(value) == 1 else value
 
 
-def _is_null(branch: Iterable[Any], keys: Sequence[object]) -> bool:
+def _is_null(errors: Iterable[Any], keys: Sequence[object]) -> bool:
+    """Say whether errors are those of a branch that takes null alone."""
     return any(
-        each.kind.name == "type" and each.instance_path == keys and _value(each) == "null"
-        for each in branch
+        error.kind.name == "type" and error.instance_path == keys and _value(error) == "null"
+        for error in errors
     )
 
 
@@ -190,5 +192,4 @@ def _dot(keys: Sequence[object]) -> str:
 def _quote(value: JSON) -> str:
     # Only as much of a long text is written as is shown.
     short = value[:60] if isinstance(value, str) else value
-    text = json.dumps(short, ensure_ascii=False, default=repr)
-    return text if len(text) <= 60 and short == value else f"{text[:59]}…"
+    return bound(json.dumps(short, ensure_ascii=False, default=repr), 60)

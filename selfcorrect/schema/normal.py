@@ -5,7 +5,7 @@ schema comes from a tool's server: what would take unbounded time or memory is r
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -33,10 +33,14 @@ def normalize(schema: JsonObject) -> "tuple[JsonDict, Root]":
         ValueError: If a reference points to nothing, to itself or to another document, or the
             schema is too deep or too large.
     """
-    homes = {each["$id"]: each for each in parts_of(schema) if isinstance(each.get("$id"), str)}
-    normal = _Normal(schema, {**homes, "": schema})
-    made = normal.whole()
-    return made, Root(normal.definitions, max(normal.weights.values(), default=1))
+    homes = {part["$id"]: part for part in parts_of(schema) if isinstance(part.get("$id"), str)}
+    normal = _Normal({**homes, "": schema})
+    whole = normal.place(schema, _Mode(), 0)
+    # Definitions are written one by one, because they may lead in a circle.
+    while normal.todo:
+        title, target, mode = normal.todo.pop()
+        normal.definitions[title] = normal.place(target, mode, 0)
+    return whole, Root(normal.definitions, max(normal.weights.values(), default=1))
 
 
 @frozen
@@ -56,7 +60,7 @@ class _Mode(NamedTuple):
     """How a schema is written.
 
     Attributes:
-        closes: Whether it is closed to keys that nobody names.
+        closes: Whether it is closed to keys that it does not name.
         peers: What else speaks of the same place; its keys are allowed, too.
         is_fixed: Whether nothing in it is closed, because it only says when others count.
     """
@@ -74,7 +78,6 @@ class _Normal:
     """A schema that is written anew.
 
     Attributes:
-        root: The schema as it came.
         homes: Its parts by their `$id`, and itself.
         definitions: What its references point to, written anew.
         todo: Definitions that have a name and are not written yet.
@@ -83,21 +86,12 @@ class _Normal:
         weights: How many parts a place has, by the identity of its schema.
     """
 
-    root: JsonObject
     homes: JsonObject
     definitions: JsonDict = field(default_factory=dict)
     todo: list[tuple[str, Any, _Mode]] = field(default_factory=list)
     titles: dict[tuple[int, ...], str] = field(default_factory=dict)
     work: int = 0
     weights: dict[int, int] = field(default_factory=dict)
-
-    def whole(self) -> JsonDict:
-        """Write the whole schema; definitions one by one, because they may lead in a circle."""
-        made: JsonDict = self.place(self.root, _Mode(), 0)
-        while self.todo:
-            title, target, mode = self.todo.pop()
-            self.definitions[title] = self.place(target, mode, 0)
-        return made
 
     def place(self, schema: Any, mode: _Mode, depth: int) -> Any:
         """Write the schema of the arguments, an argument or an item."""
@@ -114,63 +108,60 @@ class _Normal:
         # Where it names keys itself, it speaks for its parts; each of them would refuse others.
         is_whole = mode.closes and ("properties" in schema or not _SPEAKS.isdisjoint(schema))
         inside = _Mode(mode.closes and not is_whole, every, mode.is_fixed)
-        made: JsonDict = {}
-        for word, value in schema.items():
-            self.write(made, word, value, inside, depth + 1)
+        schema = {
+            "$ref" if word in _REFERENCES else word: self.write(word, value, inside, depth + 1)
+            for word, value in schema.items()
+            if word not in _DROPPED
+        }
         if is_whole and _SPEAKS.isdisjoint(schema):
-            _close(made, every)
-        return _update(made, schema)
+            _close(schema, every)
+        return _update(schema)
 
-    def write(self, made: JsonDict, word: str, value: Any, mode: _Mode, depth: int) -> None:
-        """Write one keyword; `mode` is that of the parts of its schema."""
-
-        def place(each: Any, *keys: str) -> Any:
-            return self.place(each, self.inside(each, mode, word, *keys), depth)
-
-        if word in _PLACES:
-            is_list = word == "items" and isinstance(value, list)
-            made["prefixItems" if is_list else word] = _write_each(word, value, place)
-        elif word in _CONDITIONS:
-            made[word] = self.place(value, _FIXED, depth)
-        elif word not in _DROPPED:
-            name = "$ref" if word in _REFERENCES else word
-            made[name] = self.more(word, value, mode, depth)
-
-    def more(self, word: str, value: Any, mode: _Mode, depth: int) -> Any:
-        """Write what says more of the same place; what says nothing of keys stays as it is."""
+    def write(self, word: str, value: Any, mode: _Mode, depth: int) -> Any:
+        """Write what stands under a keyword; `mode` is that of the parts of its schema."""
         if word in _REFERENCES:
             return f"#/$defs/{self.define(value, self.beside([self.target(value)], mode))}"
-        if word not in (*_UNIONS, *_CONDITIONAL):
-            return value
-        # Where a condition does not hold, other keys are free.
-        inside = mode._replace(closes=mode.closes and word in _UNIONS)
-        # One alternative allows no keys of another.
-        shared = self.beside(value, mode) if word in ("anyOf", "oneOf") else None
-
-        def write(each: Any, *_: str) -> Any:
-            return self.part(each, shared or self.beside([each], inside), depth)
-
-        return _write_each(word, value, write)
+        if word in _CONDITIONS:
+            return self.place(value, _FIXED, depth)
+        if word in _PLACES:
+            return _map_schemas(
+                lambda each, *keys: self.place(each, self.inside(each, mode, word, *keys), depth),
+                word,
+                value,
+            )
+        if word in ("anyOf", "oneOf"):
+            # One alternative allows no keys of another.
+            group = self.beside(value, mode)
+            return _map_schemas(lambda each, *_: self.part(each, group, depth), word, value)
+        if word in _BESIDE:
+            # Where a condition does not hold, other keys are free.
+            own = mode._replace(closes=mode.closes and word == "allOf")
+            return _map_schemas(
+                lambda each, *_: self.part(each, self.beside([each], own), depth), word, value
+            )
+        return value
 
     def beside(self, group: list[Any], mode: _Mode) -> _Mode:
         """Return how a group of parts of the same place is written."""
-        own = {id(part) for each in group for part in self.parts(each)}
         self.count(mode.peers)
-        return mode._replace(peers=tuple(each for each in mode.peers if id(each) not in own))
+        return mode._replace(peers=self.without(group, mode.peers))
 
     def inside(self, schema: Any, mode: _Mode, *keys: str) -> _Mode:
-        """Return how a place inside is written, with all that other parts say of it."""
+        """Return how a place inside is written, with what other parts say of it."""
         if mode.is_fixed:
             return _FIXED
         self.count(mode.peers)
-        found: dict[int, JsonObject] = {}
+        peers: dict[int, JsonObject] = {}
         for peer in mode.peers:
             other = find(peer, keys)
             self.weigh(other, ())
-            found |= {id(part): part for part in self.parts(other)}
-        for own in self.parts(schema):
-            found.pop(id(own), None)
-        return _Mode(True, tuple(found.values()))
+            peers |= {id(part): part for part in self.parts(other)}
+        return _Mode(True, self.without([schema], peers.values()))
+
+    def without(self, group: list[Any], peers: Iterable[JsonObject]) -> tuple[JsonObject, ...]:
+        """Return what speaks of the place of a group beside its own parts."""
+        own = {id(part) for each in group for part in self.parts(each)}
+        return tuple(peer for peer in peers if id(peer) not in own)
 
     def count(self, peers: tuple[JsonObject, ...]) -> None:
         """Refuse a schema whose places have too many parts that speak of the same keys."""
@@ -197,29 +188,28 @@ class _Normal:
             raise ValueError(f"a reference to another document is not fetched: {base:.100}")
         # A place that has only a name, an `$anchor`, is not looked for.
         is_path = rest[:1] in ("", "/")
-        found = find(self.homes[base], keys_of(unquote(f"#{rest}"), "#")) if is_path else None
-        if isinstance(found, Mapping | bool):
-            return found
+        target = find(self.homes[base], keys_of(unquote(f"#{rest}"), "#")) if is_path else None
+        if isinstance(target, Mapping | bool):
+            return target
         raise ValueError(f"a reference points to nothing: {str(reference)[:100]}")
 
-    def others(self, schema: JsonObject) -> Iterator[tuple[str, Any]]:
-        """Yield what says more of the same place: references, parts, branches, conditions."""
+    def others(self, schema: JsonObject, beside: Sequence[str]) -> list[Any]:
+        """Return what says more of the same place: under references, and keywords beside them."""
+        others: list[Any] = []
         for word, value in schema.items():
             if word in _REFERENCES:
-                yield word, self.target(value)
-            elif word in _BESIDE:
-                by_name = word in _BY_NAME and isinstance(value, Mapping)
-                held = value.values() if by_name else value if isinstance(value, list) else [value]
-                yield from ((word, each) for each in held)
+                others.append(self.target(value))
+            elif word in beside:
+                _map_schemas(lambda each, *_: others.append(each), word, value)
+        return others
 
     def parts(self, schema: Any) -> Iterator[JsonObject]:
         """Yield a schema and what says more of the same place, as far as it names keys or items."""
         if isinstance(schema, Mapping):
             if not _NAMING.isdisjoint(schema):
                 yield schema
-            for word, each in self.others(schema):
-                if word != "not":
-                    yield from self.parts(each)
+            for each in self.others(schema, _BESIDE):
+                yield from self.parts(each)
 
     def weigh(self, schema: Any, above: tuple[int, ...]) -> int:
         """Return how many parts a place has; refuse too many, and one that holds itself."""
@@ -229,8 +219,8 @@ class _Normal:
         if key in above or len(above) > _DEEPEST:
             raise ValueError("a reference leads back to itself, or through too many others")
         if key not in self.weights:
-            others = self.others(schema)
-            self.weights[key] = 1 + sum(self.weigh(each, (*above, key)) for _, each in others)
+            others = self.others(schema, (*_BESIDE, "not"))
+            self.weights[key] = 1 + sum(self.weigh(each, (*above, key)) for each in others)
         if self.weights[key] > _MOST_PARTS:
             raise ValueError(f"one place of it has more than {_MOST_PARTS} parts")
         return self.weights[key]
@@ -238,9 +228,7 @@ class _Normal:
 
 _KEYWORDS = load_table("schema/keywords.toml")
 _REFERENCES = _KEYWORDS["references"]
-_UNIONS = _KEYWORDS["unions"]
-_CONDITIONAL = _KEYWORDS["conditional"]
-_BESIDE = (*_UNIONS, *_CONDITIONAL, "if", "not")
+_BESIDE = _KEYWORDS["beside"]
 _PLACES = _KEYWORDS["places"]
 _BY_NAME = _KEYWORDS["by_name"]
 _CONDITIONS = _KEYWORDS["conditions"]
@@ -250,7 +238,7 @@ _NAMING = frozenset(_PLACES)
 _OTHER_SIGNS = re.compile(r"[^\w.\-]+")
 
 
-def _write_each(word: str, value: Any, write: Callable[..., Any]) -> Any:
+def _map_schemas(write: Callable[..., Any], word: str, value: Any) -> Any:
     """Write every schema that a keyword holds, each with its key where there are several."""
     if word in _BY_NAME and isinstance(value, Mapping):
         return {name: write(each, name) for name, each in value.items()}
@@ -259,28 +247,28 @@ def _write_each(word: str, value: Any, write: Callable[..., Any]) -> Any:
     return write(value)
 
 
-def _close(made: JsonDict, parts: Iterable[JsonObject]) -> None:
-    """Allow the keys that parts of a place name alone, where none of them allows others."""
+def _close(schema: JsonDict, parts: Iterable[JsonObject]) -> None:
+    """Allow only the keys that parts of a place name, where none of them allows others."""
     names: set[str] = set()
-    for each in parts:
-        if any(each.get(word, False) is not False for word in _SPEAKS):
+    for part in parts:
+        if any(part.get(word, False) is not False for word in _SPEAKS):
             return
-        names.update(each.get("properties", ()))
-    own = made.get("properties", {})
+        names.update(part.get("properties", ()))
+    own = schema.get("properties", {})
     others = dict.fromkeys(sorted(names.difference(own)), True)
-    made |= {"properties": {**own, **others}, "additionalProperties": False}
+    schema |= {"properties": {**own, **others}, "additionalProperties": False}
 
 
-def _update(made: JsonDict, schema: JsonObject) -> JsonDict:
+def _update(schema: JsonDict) -> JsonDict:
     """Write keywords of older drafts as the newest one does."""
-    more = made.pop("additionalItems", True)
+    more = schema.pop("additionalItems", True)
     if isinstance(schema.get("items"), list):
-        made["items"] = more
-    depends = made.pop("dependencies", {})
+        schema["prefixItems"], schema["items"] = schema["items"], more
+    depends = schema.pop("dependencies", {})
     for name, each in depends.items() if isinstance(depends, Mapping) else ():
         word = "dependentRequired" if isinstance(each, list) else "dependentSchemas"
-        made[word] = {**made.get(word, {}), name: each}
+        schema[word] = {**schema.get(word, {}), name: each}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(made.get(word), bool) and made.pop(word) and bound in made:
-            made[word] = made.pop(bound)
-    return made
+        if isinstance(schema.get(word), bool) and schema.pop(word) and bound in schema:
+            schema[word] = schema.pop(bound)
+    return schema

@@ -1,4 +1,4 @@
-"""Says how much work the patterns of a schema are for each character of a text."""
+"""Says how long values may be, so that the patterns and lists of a schema are checked in time."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -34,16 +34,16 @@ def longest_text(schema: JsonObject) -> int | None:
 
 
 def longest_list(schema: JsonObject) -> int:
-    """Return how many values the longest list of allowed ones has."""
-    lists = (each.get("enum") for each in parts_of(schema))
-    return max((len(each) for each in lists if isinstance(each, list)), default=0)
+    """Return how many values the longest list of allowed ones has, and at least 1."""
+    lists = (part.get("enum") for part in parts_of(schema))
+    return max((len(values) for values in lists if isinstance(values, list) and values), default=1)
 
 
 def _patterns(schema: Any) -> Iterator[str]:
-    for each in parts_of(schema):
-        if isinstance(pattern := each.get("pattern"), str):
+    for part in parts_of(schema):
+        if isinstance(pattern := part.get("pattern"), str):
             yield pattern
-        by_pattern = each.get("patternProperties")
+        by_pattern = part.get("patternProperties")
         yield from by_pattern if isinstance(by_pattern, Mapping) else ()
 
 

@@ -58,28 +58,28 @@ class Place:
             keys: The keys that lead to it.
             value: What stands here, for the branch of a union that it means.
         """
-        found: Place = self
+        place: Place = self
         for key in keys:
-            meant = None if value is ABSENT else found.meant(value)
-            found, value = (meant or found).inner(key), find(value, [key])
-        return found
+            meant = None if value is ABSENT else place.meant(value)
+            place, value = (meant or place).inner(key), find(value, [key])
+        return place
 
     def meant(self, value: JSON) -> Place | None:
         """Return the branch of a union that a value means, though it need not fit; or None.
 
         An object means the branch whose tag it holds, or else the one whose keys fit it best.
         """
-        own = kind_of(value)
-        found = [each for each in self.branches if each.takes(own)]
-        if len(found) > 1 and isinstance(value, Mapping):
+        own = type_of(value)
+        branches = [branch for branch in self.branches if branch.takes(own)]
+        if len(branches) > 1 and isinstance(value, Mapping):
             if self.tag is not None:
                 name, by_value = self.tag
                 return by_value.get(_plain_text(value.get(name)))
             # An object without a key of any branch means none of them.
-            known = [each for each in found if not value.keys().isdisjoint(each.properties)]
-            least = min((each.misfits(value) for each in known), default=None)
-            found = [each for each in known if each.misfits(value) == least]
-        return found[0] if len(found) == 1 else None
+            near = [each for each in branches if not value.keys().isdisjoint(each.properties)]
+            least = min((each.misfits(value) for each in near), default=None)
+            branches = [each for each in near if each.misfits(value) == least]
+        return branches[0] if len(branches) == 1 else None
 
     def misfits(self, value: JsonObject) -> tuple[int, int]:
         """Count the keys that an object has too many, and those that it lacks."""
@@ -90,7 +90,7 @@ class Place:
         """Say whether a value is valid here."""
         try:
             # Of a union with a thousand branches no more is compiled than need be.
-            is_other = isinstance(value, str | dict | list) and not self.takes(kind_of(value))
+            is_other = isinstance(value, str | dict | list) and not self.takes(type_of(value))
             return not is_other and self.validator.is_valid(value)
         except (ValueError, TypeError, OverflowError, RecursionError):
             return False
@@ -101,23 +101,23 @@ class Place:
         return self.accepts(None)
 
     @cached_property
-    def kinds(self) -> frozenset[str]:
+    def types(self) -> frozenset[str]:
         """The JSON types that it takes beside null; empty means any."""
-        named = self.view.get("type", ())
-        if not named and self.branches:
+        names = self.view.get("type", ())
+        if not names and self.branches:
             # None where one of the alternatives leaves it open.
-            kinds = [each.kinds for each in self.branches]
-            return frozenset().union(*kinds) if all(kinds) else frozenset()
-        return frozenset([named] if isinstance(named, str) else named) - {"null"}
+            types = [branch.types for branch in self.branches]
+            return frozenset().union(*types) if all(types) else frozenset()
+        return frozenset([names] if isinstance(names, str) else names) - {"null"}
 
-    def takes(self, kind: str) -> bool:
+    def takes(self, name: str) -> bool:
         """Say whether values of a JSON type may stand here."""
-        kinds = self.kinds
-        return not kinds or kind in kinds or (kind == "integer" and "number" in kinds)
+        types = self.types
+        return not types or name in types or (name == "integer" and "number" in types)
 
     @cached_property
     def choices(self) -> tuple[JSON, ...]:
-        """The listed values; none where there is no list."""
+        """The listed values; empty where any value may fit."""
         only = (self.view["const"],) if "const" in self.view else ()
         return tuple(self.view.get("enum", only))
 
@@ -170,12 +170,12 @@ class Place:
     @cached_property
     def branches(self) -> tuple[Place, ...]:
         """The alternatives of a union."""
-        found = [each for word in ("anyOf", "oneOf") for each in self.view.get(word) or ()]
-        return tuple(Place(each, self.root, self.name, required=self.required) for each in found)
+        schemas = [each for word in ("anyOf", "oneOf") for each in self.view.get(word) or ()]
+        return tuple(Place(each, self.root, self.name, required=self.required) for each in schemas)
 
     @cached_property
     def tag(self) -> tuple[str, Mapping[str, Place]] | None:
-        """The argument whose listed value tells the objects of a union apart, and what it tells."""
+        """The argument whose listed value tells the objects of a union apart, and what it means."""
         objects = [each for each in self.branches if each.takes("object")]
         for name in objects[0].properties if len(objects) > 1 else ():
             tags = [
@@ -210,16 +210,16 @@ class Place:
         Raises:
             ValueError: If it is not a usable JSON Schema.
         """
-        # Where the schema says nothing, or only yes or no, there is nothing to refer to.
-        own = {"not": {}} if self.schema is False else dict(_mapping(self.schema))
-        stored = _definitions(own, self.root.definitions)
-        return compile_schema({**own, "$defs": stored} if stored else own, self.root.parts)
+        own: JsonDict = {"not": {}} if self.schema is False else dict(_mapping(self.schema))
+        if any("$ref" in part for part in parts_of(own)):
+            own["$defs"] = self.root.definitions
+        return compile_schema(own, self.root.parts)
 
 
-def kind_of(value: JSON) -> str:
+def type_of(value: JSON) -> str:
     """Return the JSON type of a value.
 
-    >>> kind_of(True), kind_of(5), kind_of({})
+    >>> type_of(True), type_of(5), type_of({})
     ('boolean', 'integer', 'object')
     """
     names = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
@@ -228,19 +228,6 @@ def kind_of(value: JSON) -> str:
 
 def _plain_text(value: JSON) -> str:
     return str(value).strip().lower()
-
-
-def _definitions(schema: JsonObject, stored: JsonObject) -> JsonDict:
-    """Return the definitions to which a schema leads."""
-    found: JsonDict = {}
-    todo: list[Any] = [schema] if stored else []
-    while todo:
-        for each in parts_of(todo.pop()):
-            name = str(each.get("$ref", "")).removeprefix("#/$defs/")
-            if name in stored and name not in found:
-                found[name] = stored[name]
-                todo.append(stored[name])
-    return found
 
 
 def _plain(schema: Any, root: Root, depth: int) -> JsonObject:
@@ -255,9 +242,11 @@ def _plain(schema: Any, root: Root, depth: int) -> JsonObject:
     for part in here.pop("allOf", ()):
         more = _plain(part, root, depth - 1)
         theirs, ours = _mapping(more.get("properties")), _mapping(here.get("properties"))
-        said = {name: each for name, each in ours.items() if each is not True}
-        both = {**ours, **theirs, **said}
-        here = {**more, **here, **({"properties": both} if both else {})}
+        here = {**more, **here}
+        if theirs:
+            # `True` only allows the key: another part says what its value must be.
+            own = {name: each for name, each in ours.items() if each is not True}
+            here["properties"] = {**ours, **theirs, **own}
     for union in ("anyOf", "oneOf"):
         others = [each for each in here.get(union, ()) if _mapping(each).get("type") != "null"]
         if len(others) == 1:

@@ -27,7 +27,7 @@ class Validator(Protocol):
         ...
 
 
-def compile_schema(schema: JsonObject, parts: int = 1) -> Validator:
+def compile_schema(schema: JsonObject, parts: int) -> Validator:
     """Return the validator of a schema.
 
     Args:
@@ -35,7 +35,7 @@ def compile_schema(schema: JsonObject, parts: int = 1) -> Validator:
         parts: Parts of its largest place.
 
     Raises:
-        ValueError: If it is not a usable JSON Schema.
+        ValueError: If it is not a usable JSON Schema; the message says where.
     """
     return _compile(dumps(schema, default=str), parts)
 
@@ -44,54 +44,39 @@ def compile_schema(schema: JsonObject, parts: int = 1) -> Validator:
 def _compile(schema: str, parts: int) -> Validator:
     import jsonschema_rs as library
 
-    plain, longest, listed = loads(schema), None, 0
+    plain, longest, listed = loads(schema), None, 1
     if "pattern" in schema or len(schema) > _LONG:
         from selfcorrect.schema.patterns import longest_list, longest_text
 
         longest, listed = longest_text(plain), longest_list(plain)
 
     def build(options: Any) -> Validator:
-        made: Validator = library.validator_for(
+        validator: Validator = library.validator_for(
             plain,
             validate_formats=True,
             formats=_FORMATS,
             retriever=_refuse,
             pattern_options=options,
         )
+        # A schema without any of these runs through nothing of this file.
         is_costly = longest or parts > _FEW or listed > _MANY
-        return _Bounded(made, longest, parts, listed) if is_costly else made
+        return _Bounded(validator, longest, parts, listed) if is_costly else validator
 
     try:
         return build(library.RegexOptions())
     except ValueError:
         try:
             return build(library.FancyRegexOptions(backtrack_limit=_BACKTRACKS))
-        except ValueError as error:
-            raise ValueError(getattr(error, "message", str(error))) from None
-
-
-def find_fault(schema: JsonObject) -> str:
-    """Say where a schema is not a JSON Schema, and why; nothing where it is one.
-
-    >>> find_fault({"properties": {"n": {"type": "numbr"}}}).partition(" is not ")[0]
-    "$.properties.n.type: 'numbr'"
-    """
-    from jsonschema.exceptions import best_match
-    from jsonschema.validators import Draft202012Validator, validator_for
-
-    try:
-        kind = validator_for(schema, default=Draft202012Validator)
-        found = best_match(kind(kind.META_SCHEMA).iter_errors(schema))
-    except Exception:  # it is too deep, or not even a mapping of texts
-        return ""
-    return "" if found is None else f"{found.json_path}: {found.message:.200}"
+        except library.ValidationError as error:
+            place = ".".join(["$", *map(str, error.instance_path)])
+            raise ValueError(f"{place}: {error.message:.200}") from None
 
 
 @frozen
 class _Bounded:
-    """A validator that takes values up to a length."""
+    """A validator of values up to a length, so that its time is bounded."""
 
-    whole: Validator
+    validator: Validator
     longest: int | None
     parts: int
     listed: int
@@ -99,16 +84,16 @@ class _Bounded:
     def is_valid(self, instance: Any) -> bool:
         if self.longest is not None:
             _check_length(instance, self.longest, "patterns")
-        return self.whole.is_valid(instance)
+        return self.validator.is_valid(instance)
 
     def iter_errors(self, instance: Any) -> Iterator[Any]:
-        # What is wrong is told for each part, with the value.
-        _check_length(instance, _MOST_TOLD // self.parts, "alternatives")
-        if self.listed > _MANY and _count_values(instance) > _MOST_TOLD // self.listed:
+        # An error of each part holds the value.
+        _check_length(instance, _MOST_WORK // self.parts, "alternatives")
+        if _count_values(instance) > _MOST_WORK // self.listed:
             raise TooLargeError(
                 f"the arguments hold too many values for a list of {self.listed} allowed ones"
             )
-        return self.whole.iter_errors(instance)
+        return self.validator.iter_errors(instance)
 
 
 def _check_length(instance: Any, longest: int, why: str) -> None:
@@ -119,26 +104,23 @@ def _check_length(instance: Any, longest: int, why: str) -> None:
         )
 
 
-def _count_values(instance: Any) -> int:
-    count, todo = 0, [instance]
-    while todo:
-        each = todo.pop()
-        count += 1
-        todo += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
-    return count
+def _count_values(value: Any) -> int:
+    if isinstance(value, dict):
+        value = [*value.values()]
+    return 1 + sum(map(_count_values, value)) if isinstance(value, list) else 1
 
 
 _FEW = 10
 _MANY = 1_000
 _LONG = 10_000
 """Parts, listed values and characters of a schema from which on they are looked at."""
-_MOST_TOLD = 4_000_000
-"""Characters times parts of a place, and values times listed ones, that are told of."""
+_MOST_WORK = 4_000_000
+"""Characters times parts of a place, and values times listed ones, in which errors are listed."""
 
 
-def _is_time(kind: type[datetime | time], text: str) -> bool:
+def _is_time(cls: type[datetime | time], text: str) -> bool:
     try:
-        return _TIME.fullmatch(text) is not None and bool(kind.fromisoformat(text))
+        return _TIME.fullmatch(text) is not None and bool(cls.fromisoformat(text))
     except ValueError:
         return False
 

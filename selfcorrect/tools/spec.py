@@ -27,7 +27,6 @@ from selfcorrect.model import (
 from selfcorrect.names.letters import same_words
 from selfcorrect.pointer import ARGS
 from selfcorrect.schema.place import Place
-from selfcorrect.schema.validator import find_fault
 from selfcorrect.text import quote
 
 if TYPE_CHECKING:
@@ -112,17 +111,14 @@ class ToolSpec:
         Raises:
             ToolDefinitionError: If the schema is unusable.
         """
-        found = None
         try:
-            found = Place.of(_without_key(self.own or self.parameters))
-            _ = found.validator  # compiles the schema
+            place = Place.of(_without_key(self.own or self.parameters))
+            _ = place.validator  # compiles the schema
         except (ValueError, TypeError, RecursionError) as error:
-            # What is refused as too large is not looked through for faults.
-            why = (find_fault(self.parameters) if found else "") or f"{error!s:.400}"
             raise ToolDefinitionError(
-                f"tool {self.name!r}: the schema of its arguments is unusable: {why}"
+                f"tool {self.name!r}: the schema of its arguments is unusable: {error!s:.400}"
             ) from None
-        return found
+        return place
 
     @classmethod
     def from_function(cls, fn: Callable[..., Any], **options: Unpack[ToolOptions]) -> ToolSpec:

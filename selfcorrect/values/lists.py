@@ -26,8 +26,8 @@ _CLOSED = DATES | {"email", "uuid", "uri", "ipv4", "ipv6"}
 def read_list(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a text as a list of its parts, any other value as a list of one, or the reverse."""
     if isinstance(value, list):
-        wants_one = "array" not in place.kinds or isinstance(value[0] if value else None, list)
-        if len(value) == 1 and place.kinds and wants_one:
+        wants_one = "array" not in place.types or isinstance(value[0] if value else None, list)
+        if len(value) == 1 and place.types and wants_one:
             yield Reading(value[0], Safety.INFERRED, "unwrap-list")
     # A text in the place of an item is an item: it is no list in a list.
     elif not place.is_item:
@@ -49,7 +49,7 @@ def _into_list(value: JSON, item: Place) -> Iterator[Reading]:
     if len(text) > _LONGEST or isinstance(inside, list) or _ELEMENT.search(text):
         return
     # 1,5 may be one number, and so may the beginnings of 1,5, 2,5 and of 1,000, 2.
-    is_fraction = "number" in item.kinds and _DECIMAL.search(text)
+    is_fraction = "number" in item.types and _DECIMAL.search(text)
     is_group = _GROUP.search(text) and (", " in text or ",0" in text)
     if is_fraction or is_group or _LAKHS.fullmatch(text):
         return

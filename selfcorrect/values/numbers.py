@@ -39,7 +39,7 @@ def _in_text(text: str, place: Place) -> Iterator[Reading]:
     elif grouped := _GROUPED.fullmatch(text):
         # One comma before three digits may begin a fraction: 1,250 is 1.25 in half of the world.
         mark = grouped["mark"]
-        if "number" not in place.kinds or text.count(mark) > 1 or "." in text or mark == "_":
+        if "number" not in place.types or text.count(mark) > 1 or "." in text or mark == "_":
             yield from _number(text.replace(mark, ""), Safety.INFERRED)
     elif (number := number_word(text)) is not None:
         yield Reading(number, Safety.INFERRED, "convert-type")
@@ -56,7 +56,7 @@ def _with_unit(text: str, run: re.Match[str], place: Place) -> Iterator[Reading]
         _UNIT.fullmatch(each) and is_asked_for(each, place.name, place.description)
         for each in units
     ):
-        is_sure = "," not in digits or "number" not in place.kinds or digits.count(",") > 1
+        is_sure = "," not in digits or "number" not in place.types or digits.count(",") > 1
         safety = Safety.INFERRED if "," in digits else Safety.EXACT
         yield from _number(digits.replace(",", ""), safety) if is_sure else ()
 

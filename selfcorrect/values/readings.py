@@ -91,15 +91,15 @@ def _readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str, ...
         yield read_nested, ("parse-nested",)
     if isinstance(value, list):
         yield read_list, ("unwrap-list",)
-    elif "array" in place.kinds:
+    elif "array" in place.types:
         yield read_list, ("split-list", "wrap-list")
 
 
 def _type_readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str, ...]]]:
     """Yield what may read a value as a boolean, a number, a text, a day, or null."""
-    if "boolean" in place.kinds:
+    if "boolean" in place.types:
         yield read_boolean, ("convert-type",)
-    if place.kinds & _NUMBERS:
+    if place.types & _NUMBERS:
         yield read_number, ("convert-type",)
     if not place.choices and place.takes("string"):
         yield read_words, ("convert-type", "correct-format")

@@ -16,15 +16,15 @@ def read_nested(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a text as the list or object that it writes, in JSON or in Python's notation."""
     if not isinstance(value, str):
         return
-    kind = OPENED.get(value.lstrip()[:1])
-    if kind and place.kinds and place.takes(kind):
+    opened = OPENED.get(value.lstrip()[:1])
+    if opened and place.types and place.takes(opened):
         found = nested(value)
         if found is not ABSENT:
             yield Reading(found, Safety.EXACT, "parse-nested")
 
 
 OPENED = {"[": "array", "(": "array", "{": "object"}
-"""Which kind of value a text writes that begins so."""
+"""The JSON type of the value that a text writes, by its first character."""
 
 
 def read_wrapped(value: JSON, place: Place) -> Iterator[Reading]:
@@ -34,9 +34,9 @@ def read_wrapped(value: JSON, place: Place) -> Iterator[Reading]:
     `{"lat": 1, "lon": 2}` is a pair where the description says in which order they stand.
     """
     # What stands around all arguments is content, unless it is one of a few wrappers.
-    if not isinstance(value, dict) or not place.kinds or not (place.name or place.is_item):
+    if not isinstance(value, dict) or not place.types or not (place.name or place.is_item):
         return
-    if "array" in place.kinds and _follows(list(value), place.description):
+    if "array" in place.types and _follows(list(value), place.description):
         yield Reading(list(value.values()), Safety.INFERRED, "unwrap-value")
     held = [key for key in value if not (key == "type" and _is_type(value[key]))]
     if len(held) != 1 or held[0] in place.properties:
@@ -44,13 +44,13 @@ def read_wrapped(value: JSON, place: Place) -> Iterator[Reading]:
     key, inner = held[0], value[held[0]]
     is_object = isinstance(inner, dict)
     # An object that wants an object may be whole as it stands.
-    if "object" in place.kinds and not is_object:
+    if "object" in place.types and not is_object:
         return
     is_place = key == "value" or (place.name and same_words(key, place.name))
     # Beside a type, these are the words of a schema that was filled in.
     is_schema = len(value) == 2 and key in ("properties", "items")
     # A list that was XML keeps the name of its elements.
-    is_list = key == "item" and "array" in place.kinds
+    is_list = key == "item" and "array" in place.types
     if is_place or is_schema or is_list or (key == "items" and isinstance(inner, list)):
         yield Reading(inner, Safety.EXACT, "unwrap-value")
 
