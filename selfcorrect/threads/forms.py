@@ -288,6 +288,8 @@ def _fill(pattern: Any, places: dict[str, str]) -> Any:
     """Return a pattern of JSON with the places in place of their names."""
     if isinstance(pattern, dict):
         return {key: _fill(item, places) for key, item in pattern.items()}
+    if isinstance(pattern, list):
+        return [_fill(item, places) for item in pattern]
     return places.get(pattern, pattern)
 
 
