@@ -79,6 +79,7 @@ class ProviderForm:
         is_apart: Whether each answer is a message. If not, all answers to a turn stand together in
             the next message, before anything else.
         is_flat: Whether a call is an item of the thread itself, and not part of a message.
+        is_inside: Whether the id of a call stands beside its name, and not around both.
         needs_id: Whether each call has an id; if not, an answer may name its tool instead.
         others: Types of calls that have no arguments, but a text or an object of their own.
         own_name: The pattern of the names of tools that it takes.
@@ -97,6 +98,7 @@ class ProviderForm:
     is_text: bool = False
     is_apart: bool = False
     is_flat: bool = False
+    is_inside: bool = False
     needs_id: bool = True
     others: Sequence[str] = ()
     own_name: str = NAME
@@ -213,7 +215,7 @@ class ProviderForm:
         inner = _inner(part, self.call) or {}
         kind = next((key for key in self.others if key in part), _text(part.get("type")))
         is_other = kind in self.others
-        call_id = (part if self.needs_id else inner).get(self.call_id)
+        call_id = (inner if self.is_inside else part).get(self.call_id)
         # A custom tool takes a text in place of arguments; Gemini leaves out empty ones.
         args = inner.get(self.args, None if self.needs_id else {})
         return ThreadCall(
@@ -233,10 +235,10 @@ class ProviderForm:
         if not self.is_written(written) or repr(object_of(written)) != repr(call.args):
             args = json.dumps(call.args, ensure_ascii=False, default=str)
             new[self.args] = args if self.is_text else call.args
-        if call.has_id and not self.needs_id:
+        if call.has_id and self.is_inside:
             new[self.call_id] = call.id
         call_part = _swap(part, inner, new)
-        return {**call_part, self.call_id: call.id} if self.needs_id else call_part
+        return call_part if self.is_inside else {**call_part, self.call_id: call.id}
 
 
 _ANSWERED = ["tool", "user"]
