@@ -30,7 +30,7 @@ from selfcorrect.diagnosis.judgement import by_words_alone, gather
 from selfcorrect.diagnosis.parameters import places_of
 from selfcorrect.diagnosis.witness import decide, features_of, signs
 from selfcorrect.model import RETRYABLE, ErrorKind
-from selfcorrect.strategy_map.match import Answer
+from selfcorrect.strategy_map.match import Ruling
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 STRENGTH = 15.0
@@ -48,13 +48,13 @@ SILENT = (0.0,) * 9
 class Row:
     """A labelled error, and what is known of it before the witness speaks."""
 
-    clues: Evidence
+    evidence: Evidence
     sure: tuple[str | None, str | None]
     hashes: tuple[int, ...]
     kinds: tuple[str, ...]
     categories: tuple[str, ...]
     system: str
-    said: Answer
+    ruling: Ruling
     openings: tuple["Row", ...] = ()
 
 
@@ -63,17 +63,17 @@ def row_of(record: dict[str, Any], strategies: StrategyMap, *, is_opening: bool 
     finding = recorded_finding(record["message"], record.get("exception"), record.get("status"))
     places = places_of(record.get("arguments"), record.get("schema") or {})
     ask = strategies.ask_rules
-    said = ask(finding)
-    clues, facts = gather(finding, said, ask, places)
-    heads = [] if is_opening else openings_of(clues)
+    ruling = ask(finding)
+    evidence, facts = gather(finding, ruling, ask, places)
+    heads = [] if is_opening else openings_of(evidence)
     openings = (row_of({**record, "message": head}, strategies, is_opening=True) for head in heads)
     category = facts.category or ("none" if facts.kind in FAULTLESS else None)
     sure = (facts.kind and str(facts.kind), category and str(category))
     labels = record["labels"]
-    hashes = tuple(dict.fromkeys(map(witness.hash_of, features_of(clues))))
+    hashes = tuple(dict.fromkeys(map(witness.hash_of, features_of(evidence))))
     return Row(
-        clues, sure, hashes,
-        words(labels["kind"]), words(labels["category"]), record["system"], said, tuple(openings),
+        evidence, sure, hashes,
+        words(labels["kind"]), words(labels["category"]), record["system"], ruling, tuple(openings),
     )  # fmt: skip
 
 
@@ -226,7 +226,7 @@ class Said:
 
     def decide(self) -> tuple[str, str, float]:
         found = decide_row(self.row, self.votes, self.weights)
-        if by_words_alone(ErrorKind(found[0]), self.row.said):
+        if by_words_alone(ErrorKind(found[0]), self.row.ruling):
             votes = testify(self.weights, list(self.row.openings))
             doubts = map(decide_row, self.row.openings, votes, repeat(self.weights))
             return next((each for each in doubts if each[0] not in RETRYABLE), found)
@@ -237,7 +237,7 @@ def decide_row(row: Row, votes: witness.Testimony, weights: witness.Weights) -> 
     kind, category = row.sure
     if kind and category:
         return kind, category, 0.97
-    return decide(votes, weights, row.clues, kind, category)
+    return decide(votes, weights, row.evidence, kind, category)
 
 
 def folds_of(rows: list[Row]) -> dict[str, int]:
@@ -269,7 +269,7 @@ def learn_signs(said: Iterable[Said]) -> tuple[float, ...]:
         if all(each.row.sure):
             continue
         kind, category, _ = each.decide()
-        is_hinted = kind in {name for name, _ in each.row.clues.hints[:1]}
+        is_hinted = kind in {name for name, _ in each.row.evidence.hints[:1]}
         marks.append(signs(each.votes, kind, category, is_hinted=is_hinted))
         right.append(is_right(each.row, kind, category))
     model = LogisticRegression(C=1.0, max_iter=2000).fit(marks, right)
