@@ -16,11 +16,8 @@ from selfcorrect import (
     ErrorRule,
     Fix,
     GiveUp,
-    Result,
     Safety,
     StrategyMap,
-    ToolErrorPolicy,
-    ToolSpec,
     build_graph,
     on_error,
     strategy,
@@ -28,23 +25,6 @@ from selfcorrect import (
 from selfcorrect.testing import ScriptedModel
 
 CALL = {"call": {"name": "t", "args": {"q": 1}}}
-
-
-def test_a_guard_before_execute_sees_a_healthy_and_a_broken_call():
-    seen = []
-
-    def gate(state, context):
-        seen.append(state["current"]["args"])
-        if state["current"]["args"]["q"] > 100:
-            return {"outcome": "stopped", "stop": {"reason": "rejected", "detail": "too much"}}
-        return {}
-
-    graph = build_graph([Tool().spec], before={"execute": gate})
-    assert graph.invoke(CALL)["result"] == "ok"
-    assert graph.invoke({"call": {"name": "t", "args": {"q": "7"}}})["result"] == "ok"
-    blocked = graph.invoke({"call": {"name": "t", "args": {"q": "700"}}})["failure"]
-    assert (blocked["reason"], blocked["detail"]) == ("rejected", "too much")
-    assert seen == [{"q": 1}, {"q": 7}, {"q": 700}]
 
 
 def test_an_own_node_on_an_edge_keeps_state_of_its_own():
@@ -115,27 +95,6 @@ def test_a_fixer_is_an_agent():
             given = {"call": {"name": "t", "args": args}, "request": "five"}
             assert build_graph([tool.spec]).invoke(given)["result"] == "ok"
             assert tool.ran == [{"q": 5}]
-
-
-def test_a_handler_beside_the_function():
-    @on_error(execution_error=Result("nobody"))
-    def find(name: str) -> str:
-        """Find a person."""
-        raise LookupError(name)
-
-    graph = build_graph([ToolSpec.from_function(find, effect="read_only")])
-    assert graph.invoke({"call": {"name": "find", "args": {"name": "x"}}})["result"] == "nobody"
-
-
-def test_a_policy_for_each_tenant():
-    from kit import Answered
-
-    tenants = {"careful": ToolErrorPolicy.operator_safe(), "curious": ToolErrorPolicy()}
-    ends = {}
-    for name, policy in tenants.items():
-        graph = build_graph([Tool(Answered(401)).spec], policy=policy)
-        ends[name] = graph.invoke(CALL)["failure"]["reason"]
-    assert ends == {"careful": "terminal_kind", "curious": "no_strategy"}
 
 
 def test_one_graph_file_and_two_maps_have_two_outcomes(tmp_path, monkeypatch):
