@@ -28,6 +28,56 @@ def extend_trail(old: Sequence[Any] | None, new: Sequence[Any] | None) -> list[A
     return [*(old or ()), *(new or ())]
 
 
+class Attempt(TypedDict, total=False):
+    """One execution of the tool.
+
+    Attributes:
+        number: Counts from 1.
+        call: The call that was made.
+        effect: The effect of its tool.
+        outcome: What it did; an `Outcome`.
+        seconds: How long it took.
+        text: What its error says; None for a result.
+        key: The key of its record in the ledger; this and `doubt` only where something may be done.
+        doubt: What equal calls of the thread share.
+        attempt: The id of this execution in the ledger; only where it was begun there.
+    """
+
+    number: int
+    call: JsonDict
+    effect: str
+    outcome: str
+    seconds: float
+    text: str | None
+    key: str
+    doubt: str
+    attempt: str
+
+
+class Trial(TypedDict, total=False):
+    """One use of a strategy.
+
+    Attributes:
+        strategy: Its name.
+        rule: The rule whose ladder it stands on.
+        path: The place that it was asked about.
+        outcome: What its repair came to, such as `changed` or `gave_up`.
+        reason: Why, in its own words.
+        key: What is equal for calls equal to the one that it saw.
+        fault: The finding that it was asked about.
+        changes: What the policy refused.
+    """
+
+    strategy: str
+    rule: str | None
+    path: str
+    outcome: str
+    reason: str
+    key: str
+    fault: str
+    changes: list[JsonDict]
+
+
 class CorrectionInput(TypedDict, total=False):
     """What a run starts from: one of `call`, `raw` and `request`, and what is known beside it.
 
@@ -83,9 +133,8 @@ class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
         selected: What the next repair round tries: `{"finding", "strategies", "options"?}`.
         changes: Every change so far.
         pending: The changes of the last round, not yet validated.
-        tried: Every use of a strategy: `{"strategy", "path", "outcome", "reason", …}`.
-        attempts: Every execution: `{"number", "call", "key", "effect", "outcome", …}`; the key is
-            that of its record in the ledger.
+        tried: Every use of a strategy.
+        attempts: Every execution.
         counts: The counters that `Limits` bounds, by the same names.
         wait: Seconds until the same call is made again; None: it has been changed.
         vouch: The records in spite of which the tool may run, as `{"key", "outcome"}`; see `Vouch`.
@@ -105,8 +154,8 @@ class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
     selected: list[JsonDict]
     changes: list[JsonDict]
     pending: list[JsonDict]
-    tried: list[JsonDict]
-    attempts: list[JsonDict]
+    tried: list[Trial]
+    attempts: list[Attempt]
     counts: JsonDict
     wait: float | None
     vouch: list[JsonDict]
@@ -172,7 +221,7 @@ UNUSED = "idle"
 """The outcome of a strategy that had nothing to look at: only the loop notes it."""
 
 
-def drop_unused(tried: Iterable[JsonDict]) -> list[JsonDict]:
+def drop_unused(tried: Iterable[Trial]) -> list[Trial]:
     """Return the trials without those of strategies that had nothing to look at."""
     return [trial for trial in tried if trial["outcome"] != UNUSED]
 

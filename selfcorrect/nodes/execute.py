@@ -28,7 +28,6 @@ from selfcorrect.model import (
     JSON,
     Call,
     Finding,
-    JsonDict,
     JsonObject,
     Result,
     call_json,
@@ -36,7 +35,15 @@ from selfcorrect.model import (
     own_finding,
 )
 from selfcorrect.models.port import value_of
-from selfcorrect.state import CorrectionState, Update, records_of, state_findings, stop_by, stop_run
+from selfcorrect.state import (
+    Attempt,
+    CorrectionState,
+    Update,
+    records_of,
+    state_findings,
+    stop_by,
+    stop_run,
+)
 from selfcorrect.text import bound, text_of
 from selfcorrect.tools.run import arun_tool, check_sync, plain, run_tool
 from selfcorrect.tools.spec import ToolSpec
@@ -158,7 +165,7 @@ class Execution:
         counts, effect = self.state["counts"], self.tool.effect
         seconds = max(0.0, self.context.clock.monotonic() - started)
         number = len(self.state["attempts"]) + 1
-        attempt: JsonDict = {
+        attempt: Attempt = {
             "number": number,
             "call": call_json(self.call),
             "effect": effect,

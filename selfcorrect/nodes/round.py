@@ -10,7 +10,6 @@ from selfcorrect.effects.again import Refuse
 from selfcorrect.limits import check_bound, cost_of, count
 from selfcorrect.model import (
     ABSENT,
-    JSON,
     MAX_CHANGES,
     Ask,
     Change,
@@ -35,6 +34,7 @@ from selfcorrect.pointer import apply
 from selfcorrect.state import (
     UNUSED,
     CorrectionState,
+    Trial,
     Update,
     drop_unused,
     records_of,
@@ -101,7 +101,7 @@ class Round:
         self.key = context.key_of(self.call)
         self.vouch = [*state["vouch"]]
         self.changes: list[Change] = []
-        self.tried: list[JsonDict] = []
+        self.tried: list[Trial] = []
         self.question: JsonDict | None = None
         self.wait: float | None = None
         self.end: Update | None = None
@@ -122,9 +122,11 @@ class Round:
         """Say whether a change of this round concerns the fault."""
         return any(rung.concerns(change.path, change.moved_from) for change in self.changes)
 
-    def note(self, rung: Rung, outcome: str, reason: str = "", **more: JSON) -> str:
+    def note(
+        self, rung: Rung, outcome: str, reason: str = "", changes: Iterable[Change] = ()
+    ) -> str:
         """Note what a repair came to, and return it."""
-        trial = {
+        trial: Trial = {
             "strategy": rung.strategy,
             "rule": rung.diagnosis.rule,
             "path": rung.diagnosis.path,
@@ -132,15 +134,16 @@ class Round:
             "reason": release(reason, 300),
             "key": self.key,
             "fault": fault_of(rung.diagnosis),
-            **more,
         }
+        if changes:
+            trial["changes"] = list(map(change_json, changes))
         self.tried.append(trial)
         return outcome
 
     def update(self) -> Update:
         """Return what the round came to."""
         names = ("strategy", "rule", "path", "outcome", "reason")
-        tried = [{name: trial[name] for name in names} for trial in drop_unused(self.tried)]
+        tried = [{name: trial.get(name) for name in names} for trial in drop_unused(self.tried)]
         changes = list(map(change_json, self.changes))
         update: Update = {
             "counts": self.counts,
@@ -224,7 +227,7 @@ def make_changes(changes: Iterable[Change], rung: Rung, round_: Round) -> str:
     if is_equal and new == round_.call:
         return round_.note(rung, "gave_up", "nothing changes")
     if (why := round_.context.refusal_of(own, new, round_.state)) is not None:
-        return round_.note(rung, "refused", why, changes=list(map(change_json, own)))
+        return round_.note(rung, "refused", why, own)
     round_.call = new
     round_.changes += own
     reasons = dict.fromkeys(change.reason for change in own)
