@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
 from itertools import islice
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast, dataclass_transform
 
 JSON: TypeAlias = object
 """None, bool, int, float, str, a list of JSON, or a dict from str to JSON."""
@@ -267,14 +267,28 @@ class Change:
     rule: str | None = None
 
 
-def change_json(change: Change) -> JsonDict:
-    """Return a change as JSON; `ABSENT` values and empty fields are left out."""
+class ChangeJson(TypedDict, total=False):
+    """A change as JSON; `ABSENT` values and empty fields are left out."""
+
+    path: str
+    before: JSON
+    after: JSON
+    safety: str
+    reason: str
+    moved_from: str
+    strategy: str
+    rule: str
+
+
+def change_json(change: Change) -> ChangeJson:
+    """Return a change as JSON."""
     values = {
         item.name: value
         for item in fields(change)
         if (value := getattr(change, item.name)) is not ABSENT and value is not item.default
     }
-    return values | {"safety": change.safety.value}  # a checkpoint holds no classes
+    # A checkpoint holds no classes.
+    return cast("ChangeJson", values | {"safety": change.safety.value})
 
 
 def change_of(item: JsonObject) -> Change:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypedDict, get_type_hints
 from selfcorrect.effects.again import Record
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.model import JSON, Escalate, Finding, JsonDict, Terminal, acts
+from selfcorrect.model import JSON, ChangeJson, Escalate, Finding, JsonDict, Terminal, acts
 from selfcorrect.text import release
 
 Update = JsonDict
@@ -75,7 +75,45 @@ class Trial(TypedDict, total=False):
     reason: str
     key: str
     fault: str
-    changes: list[JsonDict]
+    changes: list[ChangeJson]
+
+
+class Question(TypedDict, total=False):
+    """What a person is asked.
+
+    Attributes:
+        id: Names the question; it is the same when the node that asks is run again.
+        question: The question, in words.
+        options: Values, or changes, of which one may be chosen.
+        path: The place that the answer is for.
+        call: The call as it stands.
+        original: The call as it came in.
+        request: What the user asked for.
+        errors: What is wrong.
+        tried: What strategies came to: `{"strategy", "reason"}`.
+        refused: Why the policy refused changes.
+        changes: What was changed before.
+        executions: How often the tool was called.
+        attempts: The last executions: `{"number", "call", "outcome", "text"}`.
+        doubts: The records in doubt for which an answer vouches.
+        problem: Why the answer before cannot be used.
+    """
+
+    id: str
+    question: str
+    options: list[JSON]
+    path: str
+    call: JsonDict
+    original: JSON
+    request: str | None
+    errors: list[str]
+    tried: list[JsonDict]
+    refused: list[str]
+    changes: list[ChangeJson]
+    executions: int
+    attempts: list[JsonDict]
+    doubts: list[JsonDict]
+    problem: str
 
 
 class CorrectionInput(TypedDict, total=False):
@@ -152,14 +190,14 @@ class CorrectionState(CorrectionInput, CorrectionOutput, total=False):
     findings: list[Finding]
     source: str
     selected: list[JsonDict]
-    changes: list[JsonDict]
-    pending: list[JsonDict]
+    changes: list[ChangeJson]
+    pending: list[ChangeJson]
     tried: list[Trial]
     attempts: list[Attempt]
     counts: JsonDict
     wait: float | None
     vouch: list[JsonDict]
-    question: JsonDict | None
+    question: Question | None
     stop: JsonDict | None
     outcome: str
     remaining_steps: int

@@ -17,7 +17,6 @@ from selfcorrect.model import (
     Diagnosis,
     Escalate,
     GiveUp,
-    JsonDict,
     Repair,
     Result,
     Retry,
@@ -34,6 +33,7 @@ from selfcorrect.pointer import apply
 from selfcorrect.state import (
     UNUSED,
     CorrectionState,
+    Question,
     Trial,
     Update,
     drop_unused,
@@ -102,7 +102,7 @@ class Round:
         self.vouch = [*state["vouch"]]
         self.changes: list[Change] = []
         self.tried: list[Trial] = []
-        self.question: JsonDict | None = None
+        self.question: Question | None = None
         self.wait: float | None = None
         self.end: Update | None = None
         self.counts = count(state["counts"], "rounds")

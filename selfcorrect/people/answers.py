@@ -29,7 +29,7 @@ from selfcorrect.names.likeness import typos
 from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, take
 from selfcorrect.pointer import ARGS, apply, keys_of, look
 from selfcorrect.schema.place import Place
-from selfcorrect.state import CorrectionState, Update
+from selfcorrect.state import CorrectionState, Question, Update
 from selfcorrect.text import bound
 from selfcorrect.tools.run import plain
 
@@ -39,7 +39,7 @@ _AFFIRMS = ("changed", "retry")
 
 
 async def take_answer(
-    answer: object, question: JsonDict, state: CorrectionState, context: RunContext
+    answer: object, question: Question, state: CorrectionState, context: RunContext
 ) -> Update:
     """Return what a person's answer comes to; one that cannot be used is asked for again.
 
@@ -61,7 +61,7 @@ async def take_answer(
     return round_.update()
 
 
-def _checked_repair(answer: JSON, question: JsonObject, round_: Round) -> Repair:
+def _checked_repair(answer: JSON, question: Question, round_: Round) -> Repair:
     """Return the repair of an answer; the call may run as it stands only if it fits its tool."""
     call, context = round_.call, round_.context
     tool, keys = context.tools.get(call.name), keys_of(question["path"])
@@ -82,7 +82,7 @@ def _changes_nothing(repair: Repair, call: Call) -> bool:
         return False
 
 
-async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
+async def _claim(answer: JSON, question: Question, context: RunContext) -> None:
     """Take the question for this answer: of two that come at once, one counts."""
     if context.task is None:
         return
@@ -100,7 +100,7 @@ async def _claim(answer: JSON, question: JsonDict, context: RunContext) -> None:
 
 
 def repair_of(
-    answer: Any, question: JsonObject, call: Call, place: Place | None, *, is_first: bool
+    answer: Any, question: Question, call: Call, place: Place | None, *, is_first: bool
 ) -> Repair:
     """Read a person's answer; `GiveUp` says why it cannot be used.
 
@@ -164,7 +164,7 @@ def _named(answer: Any) -> tuple[Any, Any]:
 _TABLE: Mapping[str, Mapping[str, str]] = load_table("people/answers.toml")
 
 
-def _item(answer: Any, question: JsonObject, place: Place | None) -> JsonDict | GiveUp:
+def _item(answer: Any, question: Question, place: Place | None) -> JsonDict | GiveUp:
     """Return an answer as an object with one of our actions."""
     if answer is None:
         return {"action": "reject"}
@@ -192,7 +192,7 @@ def _action_of(answer: Any) -> str | None:
     return _TABLE["actions"].get(str(answer.get("type")).strip().casefold())
 
 
-def _word(answer: str | bool, question: JsonObject, place: Place | None) -> JsonDict | GiveUp:
+def _word(answer: str | bool, question: Question, place: Place | None) -> JsonDict | GiveUp:
     """Tell a decision from a value; where a word may be both, neither is guessed."""
     word = str(answer).strip().strip(".!'\"`").casefold()
     choices = place.choices if place is not None else ()
@@ -213,7 +213,7 @@ def _word(answer: str | bool, question: JsonObject, place: Place | None) -> Json
     )
 
 
-def _choice(choice: Any, question: JsonObject, call: Call) -> Repair:
+def _choice(choice: Any, question: Question, call: Call) -> Repair:
     options = question["options"]
     if isinstance(choice, int) and not isinstance(choice, bool) and 0 <= choice < len(options):
         choice = options[choice]
@@ -222,7 +222,7 @@ def _choice(choice: Any, question: JsonObject, call: Call) -> Repair:
     return _choose(choice, question, call)
 
 
-def _choose(option: JSON, question: JsonObject, call: Call) -> Repair:
+def _choose(option: Any, question: Question, call: Call) -> Repair:
     if isinstance(option, Mapping) and "changes" in option:
         changes = [change_of(item) for item in option["changes"]]
         return Changed(_by_person(old.path, old.before, old.after) for old in changes)
@@ -235,7 +235,7 @@ def _set(path: str, value: JSON, call: Call) -> Repair:
     return Changed(_by_person(path, look(call, path), value))
 
 
-def _edit(item: JsonObject, question: JsonObject, call: Call) -> Repair:
+def _edit(item: JsonObject, question: Question, call: Call) -> Repair:
     if "value" in item:
         return _set(question["path"], item["value"], call)
     new = item.get("call") or item.get("edited_action") or item

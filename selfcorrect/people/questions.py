@@ -10,7 +10,7 @@ from selfcorrect.effects.equal import digest
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.lazy import load_table
 from selfcorrect.model import Ask, JsonDict
-from selfcorrect.state import CorrectionState, Trial, drop_unused, records_of
+from selfcorrect.state import CorrectionState, Question, Trial, drop_unused, records_of
 from selfcorrect.text import bound, release
 from selfcorrect.tools.run import plain
 
@@ -19,7 +19,7 @@ MAX_OPTIONS = 50
 
 def question_about(
     ask: Ask, path: str, state: CorrectionState, trials: Iterable[Trial]
-) -> JsonDict:
+) -> Question:
     """Return a question as JSON; its id is the same when the node is run again after an answer.
 
     Changes that the policy refused are offered as options behind the strategy's own.
