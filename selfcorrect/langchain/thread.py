@@ -16,7 +16,7 @@ from selfcorrect.errors import NotDone, ToolReportedError
 from selfcorrect.langchain.calls import LANGCHAIN, calls_of
 from selfcorrect.langchain.ending import SOURCE, Thread, is_word_of_user
 from selfcorrect.model import JSON, JsonObject
-from selfcorrect.nodes.execute import unpack
+from selfcorrect.nodes.call_once import unpack
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote
 from selfcorrect.threads.forms import KEYS, NO_WORDS

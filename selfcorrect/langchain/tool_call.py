@@ -33,7 +33,7 @@ from selfcorrect.langchain.thread import (
 from selfcorrect.langchain.turn_state import TURN, UNREAD, beside_calls
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
-from selfcorrect.nodes.execute import EXECUTION, change
+from selfcorrect.nodes.call_once import EXECUTION, change
 from selfcorrect.report import FailureReport
 from selfcorrect.step import Loop
 from selfcorrect.tools.run import plain

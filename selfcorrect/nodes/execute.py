@@ -1,26 +1,12 @@
 """execute: call the tool once, between its intent and its outcome in the ledger."""
 
-from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.again import (
-    Hold,
-    Record,
-    Refuse,
-    Replay,
-    Request,
-    Reworded,
-    Run,
-    Verdict,
-    Vouch,
-    doubt_of,
-    in_doubt,
-    may_run,
-)
+from selfcorrect.effects.again import Record
 from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import GraphSetupError, NotDone, ResultError
 from selfcorrect.limits import check_bound, count
@@ -39,8 +25,6 @@ from selfcorrect.state import (
     Attempt,
     CorrectionState,
     Update,
-    records_of,
-    state_findings,
     stop_by,
     stop_run,
 )
@@ -64,6 +48,8 @@ async def execute(state: CorrectionState, context: RunContext) -> Update:
         # What only reads is asked again: an answer from memory would be an old one.
         update = await execution.run()
     else:
+        from selfcorrect.nodes.call_once import call_once
+
         update = await call_once(execution)
     if state["tried"] and update["outcome"] == "done" and "attempts" in update:
         from selfcorrect.nodes.repair import teach
@@ -254,152 +240,3 @@ def _has_receipt(tool: ToolSpec, value: JSON) -> bool:
     if callable(tool.receipt):
         return bool(tool.receipt(value))
     return isinstance(value, dict) and bool(value.get(tool.receipt))
-
-
-async def call_once(execution: Execution) -> Update:
-    """Call a tool that acts, between its intent and its outcome in the ledger."""
-    use_ledger = execution.context.use_ledger
-    try:
-        verdict = await use_ledger(_begin, execution)
-    except Exception as error:
-        detail = (
-            f"The tool was not called, because its intent could not be written: {text_of(error)}"
-        )
-        return stop_run("unavailable", bound(detail, 500))
-    except BaseException:
-        # Cancelled behind its intent, the tool would seem to be running for ever.
-        if execution.has_begun:
-            _settle(execution, Outcome.NOT_DONE)
-        raise
-    if not isinstance(verdict, Run):
-        return _answer_for(verdict)
-    token = EXECUTION.set(execution)
-    try:
-        update = await execution.run()
-    except BaseException as error:
-        from selfcorrect.effects.failure import outcome_of_exit
-
-        _settle(execution, outcome_of_exit(error))
-        raise
-    finally:
-        EXECUTION.reset(token)
-    outcome, value = update["attempts"][-1]["outcome"], update.get("result")
-    await use_ledger(_settle, execution, outcome, value)
-    return update
-
-
-_ANSWER = "selfcorrect answer"
-"""The key of what a host wants beside the value of a call that it replays."""
-
-
-def change(execution: Execution, args: Mapping[str, Any]) -> bool:
-    """Let the call run as somebody behind the runtime has edited it; say whether he has.
-
-    Raises:
-        NotDone: If the edited call may not run.
-    """
-    if repr(args) == repr(execution.call.args):
-        return False
-    before, call = execution.intent, replace(execution.call, args={**args})
-    intent = execution.context.intent_of(execution.state, call)
-    if intent.key == before.key:
-        return False
-    if not isinstance(_ask(execution, intent), Run):
-        raise NotDone("the call was edited, and an equal call was made before or is in doubt")
-    execution.call, execution.intent = call, intent
-    _write(execution.context, before, Outcome.NOT_DONE, None)
-    return True
-
-
-def _begin(execution: Execution) -> Verdict:
-    """Write the intent if the call may run."""
-    verdict = _ask(execution, execution.intent)
-    execution.has_begun = isinstance(verdict, Run)
-    return verdict
-
-
-def _settle(execution: Execution, outcome: str, value: JSON = None) -> None:
-    """Write the outcome; where that fails, the run goes on, and an equal call is in doubt."""
-    context = execution.context
-    answer = context.answer() if context.answer and outcome == "done" else None
-    memory = {_ANSWER: answer, "value": value} if answer else value
-    _write(context, execution.intent, outcome, memory)
-
-
-def _ask(execution: Execution, intent: Record) -> Verdict:
-    context, state = execution.context, execution.state
-    vouches = [Vouch(**vouch) for vouch in state["vouch"]]
-    own = records_of(state)
-    attempts = {record.attempt for record in own}
-
-    def decide(history: Sequence[Record]) -> Verdict:
-        # A call whose outcome could not be written is not being made any more.
-        records = [
-            replace(record, alive=False) if record.attempt in context.unwritten else record
-            for record in history
-        ]
-        # What this run has lost itself is a doubt of its own.
-        others = [
-            record.key for record in records if in_doubt(record) and record.attempt not in attempts
-        ]
-        vouch = [*vouches, *(Vouch(key, Outcome.LOST) for key in others if context.again)]
-        request = Request(intent.key, intent.doubt, vouch, context.limits.equal)
-        return may_run(records, execution.tool.effect, own, request)
-
-    return context.ledger.begin(intent, decide)
-
-
-def _write(context: RunContext, intent: Record, outcome: str, value: JSON) -> None:
-    try:
-        context.ledger.settle(intent.key, outcome, value)
-    except BaseException as error:
-        # Cut off here, it would seem to be running for ever.
-        context.unwritten.add(intent.attempt)
-        if not isinstance(error, Exception):
-            raise
-
-
-EXECUTION: ContextVar["Execution | None"] = ContextVar("selfcorrect_execution", default=None)
-"""The execution in whose course the code runs."""
-
-
-def unpack(memory: JSON) -> tuple[JSON, JSON]:
-    """Return the value that a ledger keeps of a call, and what its host wants beside it."""
-    if isinstance(memory, Mapping) and memory.keys() == {_ANSWER, "value"}:
-        return memory["value"], memory[_ANSWER]
-    return memory, None
-
-
-def _answer_for(verdict: Verdict) -> Update:
-    """Return what becomes of a call that the history forbids."""
-    match verdict:
-        case Replay(value):
-            result, answer = unpack(value)
-            note = {"replayed": True} | ({"answer": answer} if answer else {})
-            return {"outcome": "done", "result": result, "findings": [], "note": note}
-        case Hold(records):
-            return _hold(records)
-        case Reworded():
-            detail = (
-                "A call that differs only in its words was made before, and nobody knows whether it"
-                " was done. This one was not made. The same call made again will run."
-            )
-        case Refuse("refused", key):
-            return stop_run("refused", "The tool refused this very call before.", record=key)
-        case Refuse(_, key):
-            detail = "An equal call was made before, and nobody knows whether it was done."
-            stop = stop_run("unknown_outcome", detail, record=key)
-            return stop | {"note": {"replayed": True, "record": key}}
-        case _:
-            detail = "This very call is being made elsewhere, and its outcome is not known yet."
-    return stop_run("unknown_outcome", detail) | {"note": {"replayed": True}}
-
-
-def _hold(records: Sequence[Record]) -> Update:
-    """Have somebody asked about one more equal call; the answer vouches for those before it."""
-    text = f"{len(records)} equal calls of this tool have succeeded already. Run it once more?"
-    if any(record.status != Outcome.DONE for record in records):
-        text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
-    finding = own_finding("HeldCall", "equal_calls", text, "")
-    finding["doubts"] = [doubt_of(record, Outcome.DONE) for record in records]
-    return state_findings("ledger", [finding]) | {"outcome": "failed"}
