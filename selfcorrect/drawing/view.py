@@ -106,15 +106,14 @@ class Match(TypedDict):
 
     Attributes:
         rule: Its name.
-        pattern: Its pattern; empty where it has none.
-        parts: The error's text in pieces: each before the name of the group that it is, `match` for
-            the rest of the match, or an empty text.
+        text: What the error says.
+        captures: What the named groups of its pattern matched.
         ladder: The strategies that it lists.
     """
 
     rule: str
-    pattern: str
-    parts: list[tuple[str, str]]
+    text: str
+    captures: dict[str, str]
     ladder: list[str]
 
 
@@ -124,7 +123,7 @@ class Detail(TypedDict):
     changes: list[ViewChange]
     matches: list[Match]
     tried: list[dict[str, str]]
-    cost: dict[str, float]
+    cost: dict[str, str]
     error: str
 
 

@@ -149,12 +149,10 @@ def _changes(point: Point) -> list[ViewChange]:
 
 
 def _detail(sight: Sight) -> Detail:
-    loop = loop_of(sight.graph)
-    findings = map(dict_of, list_of(state_of(sight.now).get("findings"))) if loop else ()
+    findings = map(dict_of, list_of(state_of(sight.now).get("findings")))
     ruled = [finding for finding in findings if "ladder" in finding]
     event = {**_event(sight.head), "findings": ruled}
-    detail = detail_of(event, loop.context.map if loop else None)
-    return {**detail, "error": sight.error if sight.status == "error" else ""}
+    return {**detail_of(event), "error": sight.error if sight.status == "error" else ""}
 
 
 def _edits(point: Point) -> list[JsonDict]:
