@@ -86,7 +86,7 @@ def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
             out: JsonDict = dict(graph.invoke(step, config))
         except CorrectionFailed as error:
             return {"failure": {"reason": "raised", "detail": str(error)}}
-        questions = [each.value for each in out.pop("__interrupt__", ())]
+        questions = [item.value for item in out.pop("__interrupt__", ())]
         if not questions:
             return out
         answer = _answer(questions[0]) if interactive else None
@@ -99,8 +99,8 @@ def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
 
 def _answer(question: JsonDict) -> JsonDict | None:
     """Ask on stderr and read a line from stdin; None where stdin has ended."""
-    told = {"your answer": question.get("problem"), **attempts_of(question)}
-    lines = [f"  {name}: {text}" for name, text in told.items() if text]
+    facts = {"your answer": question.get("problem"), **attempts_of(question)}
+    lines = [f"  {name}: {text}" for name, text in facts.items() if text]
     lines += question_lines(question_of(question))
     for line in [*lines, "  a number, a value (JSON or text), approve or reject:"]:
         say(line, "yellow", stderr=True)
