@@ -31,15 +31,16 @@ def views_of(output: Any, *, title: str) -> list[View]:
 
     Args:
         output: What the run ended with: `{"result" or "failure", "trail"}`. An item of the trail
-            that is not a step is shown as an error.
+            that is not a step is not shown.
         title: What the run is about.
     """
     run = dict_of(output)
-    trail = list_of(run.get("trail"), _MOST_STEPS + 1)
-    if len(trail) > _MOST_STEPS:
-        trail[-1] = "further steps are not shown"
-    events = [{}, *map(_event, trail)]
-    moments = [_moment(number, event) for number, event in enumerate(events)]
+    steps = [event for event in _dicts(run, "trail", _MOST_STEPS) if event.get("node")]
+    events: list[JsonDict] = [{}, *steps]
+    moments = [
+        moment_of(str(number), shown(event.get("node")), event, kind="step" if number else "input")
+        for number, event in enumerate(events)
+    ]
     drawn, outcome = _picture_of(events), outcome_of(run)
     failure = dict_of(run.get("failure"))
     asked = run.get("question") or failure.get("question")
@@ -139,8 +140,8 @@ def list_of(value: Any, most: int = 50) -> list[Any]:
     return value[:most] if isinstance(value, list) else []
 
 
-def _dicts(item: JsonObject, key: str) -> list[JsonDict]:
-    return [*map(dict_of, list_of(item.get(key)))]
+def _dicts(item: JsonObject, key: str, most: int = 50) -> list[JsonDict]:
+    return [*map(dict_of, list_of(item.get(key), most))]
 
 
 def _items(item: JsonObject, key: str) -> dict[str, str]:
@@ -166,17 +167,6 @@ def moment_of(key: str, node: str, event: JsonObject, **more: Any) -> Moment:
         "is_head": False,
     }
     return cast("Moment", moment | more)
-
-
-def _event(item: Any) -> JsonDict:
-    event = dict_of(item)
-    return event if event.get("node") else {"outcome": f"no step: {shown(item)}"}
-
-
-def _moment(number: int, event: JsonObject) -> Moment:
-    node = shown(event.get("node"))
-    without_node = "error" if number else "input"
-    return moment_of(str(number), node, event, kind="step" if node else without_node)
 
 
 def _change(change: JsonObject) -> ViewChange:

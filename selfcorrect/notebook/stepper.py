@@ -19,9 +19,9 @@ from langgraph.types import Command
 
 from selfcorrect.drawing.html import page, still
 from selfcorrect.drawing.svg import draw
-from selfcorrect.drawing.text import describe, error_text
+from selfcorrect.drawing.text import describe
 from selfcorrect.drawing.view import View
-from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
+from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.graph import AGAIN
 from selfcorrect.model import JsonDict
 from selfcorrect.notebook.edits import complete_edit, loop_of
@@ -154,13 +154,7 @@ class Stepper:
         """
         with self._command():
             edit = complete_edit(self.graph, self._sight().now, values)
-            try:
-                self.graph.update_state(self._head_config(), edit, as_node)
-            except SelfCorrectError:
-                raise
-            except Exception as error:
-                why = error_text(error)
-                raise GraphSetupError(f"the state does not take the edit: {why}") from error
+            self.graph.update_state(self._head_config(), edit, as_node)
             self._head, self._error = "", ""
         return self
 
@@ -303,15 +297,13 @@ class Stepper:
 
     def _advance(self, payload: Any = None) -> Any:
         """Run what is next, move the head behind it, and return its state."""
-        before, started, error = self._tip(), monotonic(), ""
+        started, self._error = monotonic(), ""
         try:
             self._invoke(payload, self._head_config())
-        except Exception as reason:
-            if self._head and self._tip().config == before.config:
-                raise  # the new branch was not even begun
-            error = f"{type(reason).__name__}: {release(text_of(reason), 2_000)}"
-        now, self._head, self._error = self._tip(), "", error
-        if not error:
+        except Exception as error:
+            self._error = f"{type(error).__name__}: {release(text_of(error), 2_000)}"
+        now, self._head = self.graph.get_state(self._base), ""
+        if not self._error:
             self._seconds[id_of(now.config)] = monotonic() - started
         return now
 
@@ -330,9 +322,6 @@ class Stepper:
             return self._base
         own = {"checkpoint_ns": "", "checkpoint_id": sight.head.id}
         return {**self._base, "configurable": self._base["configurable"] | own}
-
-    def _tip(self) -> Any:
-        return self.graph.get_state(self._base)
 
     def _sight(self) -> Sight:
         history = read_history(self.graph, self._base)
