@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -40,7 +39,6 @@ def run(options: argparse.Namespace) -> int:
 
         wishes["checkpointer"] = InMemorySaver()
     graph = make_graph(module, **wishes)
-    counts = Counter[str]()
     surprises = 0
     odd: list[str] = []
     with Path(options.record or os.devnull).open("w", encoding="utf-8") as record:
@@ -50,14 +48,11 @@ def run(options: argparse.Namespace) -> int:
             print(
                 json.dumps({"title": task.title, **out}, default=text_of), file=record, flush=True
             )
-            counts.update(calls=1, executions=_executions(out), **{f"{ending(out)}s": 1})
             surprises += ending(out) != (task.expected or "result")
             if options.json:
                 say_json(out)
             else:
                 _show(task, out)
-    if counts["calls"] > 1 and not options.json:
-        say(" · ".join(f"{name} {count}" for name, count in counts.items()))
     return 2 if odd else 1 if surprises else 0
 
 

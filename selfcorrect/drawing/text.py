@@ -9,7 +9,7 @@ from selfcorrect.model import JsonDict
 from selfcorrect.text import release, text_of
 
 
-def describe(view: View) -> str:
+def view_text(view: View) -> str:
     """Return a view as text: where the run stands, its steps, changes, question and report."""
     return "\n".join(release(line, 2_000).replace("\n", " ") for line in _lines(view))
 

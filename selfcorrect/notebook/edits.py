@@ -29,8 +29,6 @@ def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
     """
     if isinstance(graph.stream_channels, str):  # the state is one value without keys
         return values
-    if not isinstance(values, Mapping) or not values:
-        raise GraphSetupError(f"an edit is a dict with keys of the state, not {values!r:.80}")
     keys, loop = list(graph.stream_channels_list), loop_of(graph)
     edit = dict(values)
     if loop is not None:
@@ -68,8 +66,6 @@ def _edit_call(state: JsonObject, short: JsonDict) -> JsonDict:
 def _edit_strategy(loop: Loop, at: StateSnapshot, name: Any, options: Any) -> JsonDict:
     if "repair" not in at.next:
         raise GraphSetupError('a strategy is chosen in front of "repair": run(until="repair")')
-    if not isinstance(name, str) or not isinstance(options, dict):
-        raise GraphSetupError("`strategy` is a name, and `options` a dict")
     findings = at.values["findings"]
     chosen = [rung["finding"] for rung in at.values["selected"]] or range(len(findings))
     for number in chosen:

@@ -14,12 +14,11 @@ from uuid import uuid4
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.pregel import Pregel
 from langgraph.types import Command
 
 from selfcorrect.drawing.html import page, still
 from selfcorrect.drawing.svg import draw
-from selfcorrect.drawing.text import describe
+from selfcorrect.drawing.text import view_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.graph import AGAIN
@@ -53,8 +52,8 @@ class Stepper:
             run again, and `restart` begins a new thread, for which no earlier call counts.
 
     Raises:
-        GraphSetupError: If the graph is not compiled. Every command raises it, or another
-            `SelfCorrectError`, where it is not possible now; then nothing has changed.
+        GraphSetupError: If there is neither an input nor a history. Every command raises it where
+            it is not possible now; then nothing has changed.
     """
 
     def __init__(
@@ -66,9 +65,6 @@ class Stepper:
         thread: str | None = None,
         confirm: bool = False,
     ) -> None:
-        if not isinstance(graph, Pregel):
-            kind = type(graph).__name__
-            raise GraphSetupError(f"a Stepper takes a compiled LangGraph graph, not a {kind}")
         has_saver = isinstance(graph.checkpointer, BaseCheckpointSaver)
         self.graph: Any = (
             graph if has_saver else graph.copy(update={"checkpointer": InMemorySaver()})
@@ -207,12 +203,12 @@ class Stepper:
 
     def text(self) -> str:
         """Return the view for a terminal."""
-        return describe(self.view())
+        return view_text(self.view())
 
     def snapshot(self) -> Shown:
         """Return what is shown now, as it stays."""
         view = self.view()
-        return Shown({"text/plain": describe(view), "text/html": still(view)})
+        return Shown({"text/plain": view_text(view), "text/html": still(view)})
 
     def to_svg(self) -> str:
         """Return the picture of the run."""
