@@ -38,7 +38,14 @@ def views_of(output: Any, *, title: str) -> list[View]:
     steps = [event for event in _dicts(run, "trail", _MOST_STEPS) if event.get("node")]
     events: list[JsonDict] = [{}, *steps]
     moments = [
-        moment_of(str(number), shown(event.get("node")), event, kind="step" if number else "input")
+        Moment(
+            id=str(number),
+            node=shown(event.get("node")),
+            outcome=shown(event.get("outcome")),
+            kind="step" if number else "input",
+            is_left=False,
+            is_head=False,
+        )
         for number, event in enumerate(events)
     ]
     drawn, outcome = _picture_of(events), outcome_of(run)
@@ -146,27 +153,6 @@ def _dicts(item: JsonObject, key: str, most: int = 50) -> list[JsonDict]:
 
 def _items(item: JsonObject, key: str) -> dict[str, str]:
     return {shown(name): shown(value) for name, value in dict_of(item.get(key)).items()}
-
-
-def moment_of(key: str, node: str, event: JsonObject, **more: Any) -> Moment:
-    """Return the step of a node that wrote an event.
-
-    Args:
-        key: Its id.
-        node: The node.
-        event: The event.
-        **more: What else is known of the step.
-    """
-    moment = {
-        "id": key,
-        "node": node,
-        "outcome": shown(event.get("outcome")),
-        "seconds": 0.0,
-        "kind": "step",
-        "is_left": False,
-        "is_head": False,
-    }
-    return cast("Moment", moment | more)
 
 
 def _change(change: JsonObject) -> ViewChange:

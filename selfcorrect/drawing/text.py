@@ -34,8 +34,7 @@ def align(rows: Iterable[Iterable[str]]) -> str:
 
 def moment_text(moment: Moment) -> str:
     """Return one step as a person reads it."""
-    text = " → ".join(filter(None, [moment["node"] or moment["kind"], moment["outcome"]]))
-    return f"{text} ({moment['seconds']:.3g} s)" if moment["seconds"] else text
+    return " → ".join(filter(None, [moment["node"] or moment["kind"], moment["outcome"]]))
 
 
 def change_text(change: ViewChange) -> str:

@@ -75,7 +75,6 @@ class Moment(TypedDict):
         id: Names it for `goto`: LangGraph's id of the checkpoint, or its number in a recorded run.
         node: The node that ran; empty for the input.
         outcome: What it came to.
-        seconds: How long it took; 0 if it was not measured.
         kind: Whether a node ran, a person edited, or a node raised.
         is_left: Whether it stands on a branch that the head has left.
         is_head: Whether the head is behind it.
@@ -84,7 +83,6 @@ class Moment(TypedDict):
     id: str
     node: str
     outcome: str
-    seconds: float
     kind: Literal["input", "step", "edit", "error"]
     is_left: bool
     is_head: bool

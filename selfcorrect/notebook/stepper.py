@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock
-from time import monotonic
 from typing import Any, Self
 from uuid import uuid4
 
@@ -24,7 +23,7 @@ from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.graph import AGAIN
 from selfcorrect.model import JsonDict
 from selfcorrect.notebook.edits import complete_edit, loop_of
-from selfcorrect.notebook.history import Point, id_of, read_history
+from selfcorrect.notebook.history import Point, read_history
 from selfcorrect.notebook.outputs import Shown
 from selfcorrect.notebook.views import Sight, view_of
 from selfcorrect.text import release, text_of
@@ -73,7 +72,6 @@ class Stepper:
         self._config = dict(config or {})
         self._breakpoints: set[str] = set()
         self._listeners: list[Callable[[], Any]] = []
-        self._seconds: dict[str, float] = {}
         self._lock, self._pause = Lock(), Event()
         self._head = ""
         """The checkpoint at which the head stands; empty for the newest one."""
@@ -293,15 +291,13 @@ class Stepper:
 
     def _advance(self, payload: Any = None) -> Any:
         """Run what is next, move the head behind it, and return its state."""
-        started, self._error = monotonic(), ""
+        self._error = ""
         try:
             self._invoke(payload, self._head_config())
         except Exception as error:
             self._error = f"{type(error).__name__}: {release(text_of(error), 2_000)}"
-        now, self._head = self.graph.get_state(self._base), ""
-        if not self._error:
-            self._seconds[id_of(now.config)] = monotonic() - started
-        return now
+        self._head = ""
+        return self.graph.get_state(self._base)
 
     def _invoke(self, payload: Any, config: Any) -> None:
         if not _needs_loop(self.graph):
@@ -330,7 +326,6 @@ class Stepper:
             head=head,
             error=self._error or release(next(errors, ""), 2_000),
             breakpoints=self._breakpoints,
-            seconds=self._seconds,
         )
 
 

@@ -1,7 +1,7 @@
 """Says what is shown of a run: LangGraph's history in, one `View` out."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import KW_ONLY
 from itertools import chain, pairwise, product
 from typing import Any
@@ -14,7 +14,6 @@ from selfcorrect.drawing.recorded import (
     detail_of,
     dict_of,
     list_of,
-    moment_of,
     outcome_of,
     question_of,
     shown,
@@ -40,7 +39,6 @@ class Sight:
         head: Where the head stands.
         error: What the last step raised.
         breakpoints: The nodes before which a run stops.
-        seconds: How long steps took, by checkpoint.
         is_running: Whether a command is at work.
     """
 
@@ -50,7 +48,6 @@ class Sight:
     head: Point
     error: str
     breakpoints: Collection[str]
-    seconds: Mapping[str, float]
     is_running: bool = False
 
     @property
@@ -120,12 +117,11 @@ def _picture(sight: Sight) -> Picture:
 def _moments(sight: Sight) -> Iterator[Moment]:
     path = {point.id for point in sight.head.path}
     for point in sight.history.points:
-        moment = moment_of(
-            point.id,
-            _names(point.nodes),
-            _event(point),
+        moment = Moment(
+            id=point.id,
+            node=_names(point.nodes),
+            outcome=shown(_event(point).get("outcome")),
             kind=point.kind,
-            seconds=sight.seconds.get(point.id, 0.0),
             is_left=point.id not in path,
             is_head=point.id == sight.head.id,
         )
