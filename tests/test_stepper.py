@@ -161,7 +161,7 @@ def test_other_graphs_are_stepped_too(inner):
     marks = {each["id"]: each["mark"] for each in stepper.view()["picture"]["nodes"]}
     assert (marks["shaky"], marks["calm"], marks["first"]) == ("next", "next", "current")
     view = stepper.run().view()
-    assert (view["status"], view["timeline"][-1]["kind"]) == ("error", "error")
+    assert view["status"] == "error"
     assert view["detail"]["error"].startswith("ValueError: ")
     assert stepper.run().view()["question"]["question"] == "Which?"
     assert stepper.answer("this").view()["status"] == "finished"

@@ -86,13 +86,12 @@ def views_of(output: Any, *, title: str) -> list[View]:
 
 def detail_of(event: JsonObject) -> Detail:
     """Return what an event of a trail says, as it may be shown."""
-    error = [*list_of(event.get("error")), event.get("detail")]
     return Detail(
         changes=[*map(_change, _dicts(event, "changes"))],
         matches=[*map(_match, _dicts(event, "findings"))],
         tried=[_texts(rung, _TRIED) for rung in _dicts(event, "tried")],
         cost=_items(event, "cost"),
-        error="\n".join(filter(None, map(shown, error))),
+        error=shown(event.get("detail")),
     )
 
 

@@ -75,7 +75,7 @@ class Moment(TypedDict):
         id: Names it for `goto`: LangGraph's id of the checkpoint, or its number in a recorded run.
         node: The node that ran; empty for the input.
         outcome: What it came to.
-        kind: Whether a node ran, a person edited, or a node raised.
+        kind: Whether an input came in, a node ran, or a person edited.
         is_left: Whether it stands on a branch that the head has left.
         is_head: Whether the head is behind it.
     """
@@ -83,7 +83,7 @@ class Moment(TypedDict):
     id: str
     node: str
     outcome: str
-    kind: Literal["input", "step", "edit", "error"]
+    kind: Literal["input", "step", "edit"]
     is_left: bool
     is_head: bool
 

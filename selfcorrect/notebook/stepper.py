@@ -21,7 +21,6 @@ from selfcorrect.drawing.text import view_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.graph import AGAIN
-from selfcorrect.model import JsonDict
 from selfcorrect.notebook.edits import complete_edit, loop_of
 from selfcorrect.notebook.history import Point, read_history
 from selfcorrect.notebook.outputs import Shown
@@ -233,9 +232,6 @@ class Stepper:
         from selfcorrect.notebook.widget import display_cell
 
         display_cell(self)
-
-    def _repr_mimebundle_(self, **_: Any) -> JsonDict:
-        return self.snapshot().bundle
 
     def _begin(self, thread: str | None) -> None:
         """Begin with the input in a thread; nothing runs."""

@@ -1,7 +1,7 @@
 """Says what is shown of a run: LangGraph's history in, one `View` out."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import KW_ONLY
 from itertools import chain, pairwise, product
 from typing import Any
@@ -86,7 +86,7 @@ def view_of(sight: Sight) -> View:
         "status": status,
         "sentence": _SENTENCES[status].format(next=_names(now.next) or "nothing"),
         "picture": _picture(sight),
-        "timeline": [*_moments(sight)],
+        "timeline": _moments(sight),
         "detail": _detail(sight),
         "state": {shown(text_of(k)): quote(redact_json(v), _MOST) for k, v in state.items()},
         "question": question_of(now.interrupts[0].value) if status == "waiting" else None,
@@ -114,10 +114,10 @@ def _picture(sight: Sight) -> Picture:
     )
 
 
-def _moments(sight: Sight) -> Iterator[Moment]:
+def _moments(sight: Sight) -> list[Moment]:
     path = {point.id for point in sight.head.path}
-    for point in sight.history.points:
-        moment = Moment(
+    return [
+        Moment(
             id=point.id,
             node=_names(point.nodes),
             outcome=shown(_event(point).get("outcome")),
@@ -125,10 +125,8 @@ def _moments(sight: Sight) -> Iterator[Moment]:
             is_left=point.id not in path,
             is_head=point.id == sight.head.id,
         )
-        yield moment
-        if moment["is_head"] and sight.status == "error":
-            node, error = _names(sight.now.next), sight.error.partition(":")[0]
-            yield {**moment, "node": node, "outcome": error, "kind": "error", "is_head": False}
+        for point in sight.history.points
+    ]
 
 
 def _event(point: Point) -> JsonDict:
