@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from selfcorrect.cli.lines import read_lines
-from selfcorrect.cli.screen import InputError, complain, say, say_json, show
+from selfcorrect.cli.screen import InputError, complain, say, say_json
 from selfcorrect.cli.starter import load_graph_file, make_graph
 from selfcorrect.drawing.recorded import attempts_of, question_of, tell_change
 from selfcorrect.drawing.text import question_lines
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.text import text_of
+from selfcorrect.text import quote, text_of
 
 
 class _Task(NamedTuple):
@@ -131,7 +131,7 @@ def _show(task: _Task, out: JsonDict) -> None:
             # An agent goes on after a call that failed.
             say(f"  {event['reason']}: {event['detail']}", "yellow")
     if end == "result":
-        say(f"  result (executions: {_executions(out)})  {show(out.get('result'))}", "green")
+        say(f"  result (executions: {_executions(out)})  {quote(out.get('result'), 200)}", "green")
     elif end == "question":
         question = out.get("question") or failure.get("question") or {}
         say(f"  question  {question.get('question') or failure['detail']}", "yellow")

@@ -17,7 +17,7 @@ from langgraph.types import Command
 
 from selfcorrect.drawing.html import page, still
 from selfcorrect.drawing.svg import draw
-from selfcorrect.drawing.text import view_text
+from selfcorrect.drawing.text import error_text, view_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.graph import AGAIN
@@ -116,8 +116,6 @@ class Stepper:
             after: A node: the newest state behind it.
         """
         named = self._names(node for node in (before, after) if node is not None)
-        if at is None and not named:
-            raise GraphSetupError("goto takes an id, a number, `before` or `after`")
         with self._command():
             sight = self._sight()
             points, by_id = sight.history.points, sight.history.by_id
@@ -147,7 +145,11 @@ class Stepper:
         """
         with self._command():
             edit = complete_edit(self.graph, self._sight().now, values)
-            self.graph.update_state(self._head_config(), edit, as_node)
+            try:
+                self.graph.update_state(self._head_config(), edit, as_node)
+            except Exception as error:
+                why = error_text(error)
+                raise GraphSetupError(f"the state does not take the edit: {why}") from error
             self._head, self._error = "", ""
         return self
 
