@@ -6,12 +6,11 @@ from typing import Any
 from langgraph.channels.ephemeral_value import EphemeralValue
 from langgraph.types import StateSnapshot
 
-from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.graph import GraphNode
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.step import Loop
 from selfcorrect.strategy_map.registry import bind
-from selfcorrect.text import text_of
 
 
 def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
@@ -37,9 +36,7 @@ def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
         if "strategy" in edit.keys() - keys:
             edit |= _edit_strategy(loop, at, edit.pop("strategy"), edit.pop("options", {}))
         keys += ["name", "args", "strategy"]
-    for key in edit:
-        if key not in keys:
-            raise GraphSetupError(unknown_name("key", text_of(key), keys))
+    refuse_unknown("key", edit, keys)
     # What lasts for one step would be lost before the node that reads it has run.
     kept = {
         key: item

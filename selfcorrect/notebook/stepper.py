@@ -19,7 +19,7 @@ from selfcorrect.drawing.html import page, still
 from selfcorrect.drawing.svg import draw
 from selfcorrect.drawing.text import error_text, view_text
 from selfcorrect.drawing.view import View
-from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
 from selfcorrect.graph import AGAIN
 from selfcorrect.notebook.edits import complete_edit, loop_of
 from selfcorrect.notebook.history import Point, read_history
@@ -266,9 +266,7 @@ class Stepper:
     def _names(self, nodes: Any, words: tuple[str, ...] = ()) -> set[str]:
         names = {*nodes}
         allowed = [*(node for node in self.graph.nodes if node != "__start__"), *words]
-        for name in names:
-            if name not in allowed:
-                raise GraphSetupError(unknown_name("node", text_of(name), allowed))
+        refuse_unknown("node", names, allowed)
         return names
 
     def _walk(self, most: int, stops: Collection[str] = ()) -> Self:
