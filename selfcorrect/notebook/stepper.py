@@ -25,7 +25,7 @@ from selfcorrect.notebook.edits import complete_edit, loop_of
 from selfcorrect.notebook.history import Point, read_history
 from selfcorrect.notebook.outputs import Shown
 from selfcorrect.notebook.views import Sight, view_of
-from selfcorrect.text import release, text_of
+from selfcorrect.text import release
 from selfcorrect.tools.run import check_sync
 
 MAX_STEPS = 1_000
@@ -122,7 +122,7 @@ class Stepper:
             moments: dict[Any, Point] = {**by_id, **dict(enumerate(points))}
             if at is not None and at not in moments:
                 numbers = f" and the numbers 0 to {len(points) - 1}"
-                raise GraphSetupError(unknown_name("moment", text_of(at), by_id) + numbers)
+                raise GraphSetupError(unknown_name("moment", at, by_id) + numbers)
             matches = [
                 point
                 for point in (*points, *sight.head.path)
@@ -291,7 +291,7 @@ class Stepper:
         try:
             self._invoke(payload, self._head_config())
         except Exception as error:
-            self._error = f"{type(error).__name__}: {release(text_of(error), 2_000)}"
+            self._error = error_text(error, 2_000)
         self._head = ""
         return self.graph.get_state(self._base)
 
