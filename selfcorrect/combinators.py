@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count
 from typing import Any
 from uuid import uuid4
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph.errors import GraphBubbleUp, GraphInterrupt
+from langgraph.errors import GraphBubbleUp
 from langgraph.graph import START
 from langgraph.pregel import Pregel
 from langgraph.runtime import RunControl
@@ -23,7 +22,7 @@ from selfcorrect.context import run_sync
 from selfcorrect.effects.again import may_start_over
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.graph import SCOPE, GraphNode
+from selfcorrect.graph import CHECKPOINTER, SCOPE, GraphNode
 from selfcorrect.model import UNDECLARED, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.report import ADVICE, FailureReport
@@ -45,9 +44,6 @@ def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
     Args:
         *graphs: Compiled graphs, or what these functions return.
         may_repeat: Asserts that acting twice is harmless; every failure then leads to the next.
-
-    Raises:
-        GraphSetupError: If there is no graph, or an argument is not a graph.
     """
 
     async def run(way: str, value: Any, config: RunnableConfig, **options: Any) -> Any:
@@ -64,31 +60,31 @@ def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
 def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
     """Run graphs side by side; the first that gives a `result` wins, and the others are cancelled.
 
-    Under `invoke` a running tool cannot be cancelled: its graph stops after it, unheard. A question
-    is asked only if no graph succeeds. If all fail, the failure that came last is returned.
+    Under `invoke` a running tool cannot be cancelled: its graph stops after it, unheard. Nobody is
+    asked: a graph that has a question fails. If all fail, the failure that came last is returned.
 
     Args:
         *graphs: Compiled graphs, or what these functions return.
         may_repeat: Asserts that acting twice is harmless; not needed if every tool only reads.
 
     Raises:
-        GraphSetupError: If there is no graph, an argument is not a graph, or a tool may act twice.
+        GraphSetupError: If a tool may act twice.
     """
 
     async def run(way: str, value: Any, config: RunnableConfig, **options: Any) -> Any:
         control = RunControl()
-        stop = {"control": control} if way == "invoke" else {}
-        ends = [
-            _end_of(graph, way, value, _separate(config, n), **(options | stop))
-            for n, graph in enumerate(graphs)
-        ]
+        if way == "invoke":
+            options["control"] = control
+        # Graphs that run side by side would share the checkpoints of one thread.
+        own = {**config, "configurable": {**config["configurable"], CHECKPOINTER: None}}
+        ends = [_end_of(graph, way, value, own, **options) for graph in graphs]
         try:
             if way == "invoke":
                 futures = [start_thread("speculative", run_sync, end) for end in ends]
-                return await _judge(map(Future.result, as_completed(futures)))
+                return await _first_success(map(Future.result, as_completed(futures)))
             tasks = list(map(asyncio.ensure_future, ends))
             try:
-                return await _judge(asyncio.as_completed(tasks))
+                return await _first_success(asyncio.as_completed(tasks))
             finally:
                 for task in tasks:
                     task.cancel()
@@ -119,12 +115,7 @@ def loop_until(
         max_iterations: How many runs there are at most.
         feedback: Makes the next input of the last input and its output, which holds `result` or
             `failure`; without it every run gets the same input.
-
-    Raises:
-        GraphSetupError: If `graph` is not a graph, or `max_iterations` is less than 1.
     """
-    if max_iterations < 1:
-        raise GraphSetupError(f"`max_iterations` must be at least 1, not {max_iterations}")
 
     async def run(way: str, value: Any, config: RunnableConfig, **options: Any) -> Any:
         out: Any = None
@@ -154,11 +145,6 @@ class _Combination(Runnable[Any, Any]):
     """
 
     def __init__(self, name: str, graphs: Sequence[Graph], run: Callable[..., Any]) -> None:
-        for graph in graphs:
-            if not isinstance(graph, Runnable):
-                raise GraphSetupError(f"{name} takes compiled graphs, not {graph!r:.80}")
-        if not graphs:
-            raise GraphSetupError(f"{name} needs at least one graph")
         self.name = name
         self.graphs = graphs
         self._run = run
@@ -219,23 +205,6 @@ def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> Jso
     }
 
 
-_SCRATCHPAD = "__pregel_scratchpad"
-"""LangGraph's key for what it counts in a node: the graphs that run in it, for one."""
-
-
-def _separate(config: RunnableConfig, number: int) -> RunnableConfig:
-    """Return a config with which a graph finds its own checkpoint, whichever graph starts first."""
-    inner = config.get("configurable", {})
-    pad = inner.get(_SCRATCHPAD)
-    if pad is None:
-        return config
-    own = {
-        "checkpoint_ns": f"{inner['checkpoint_ns']}|{number}",
-        _SCRATCHPAD: replace(pad, subgraph_counter=count().__next__),
-    }
-    return {**config, "configurable": {**inner, **own}}
-
-
 async def _end_of(graph: Graph, way: str, *args: Any, **options: Any) -> End:
     if not isinstance(graph, Pregel | _Combination):
         options.pop("control", None)
@@ -245,21 +214,14 @@ async def _end_of(graph: Graph, way: str, *args: Any, **options: Any) -> End:
         return error
 
 
-async def _judge(ends: Iterable[Any]) -> Any:
-    """Return the first success; else ask what the graphs ask; else end as the last failure."""
-    failures: list[End] = []
+async def _first_success(ends: Iterable[Any]) -> Any:
+    """Return the first success; without one, end as the last failure."""
+    end: End = None
     for waiting in ends:
-        if _has(end := await value_of(waiting), "result"):
-            return end
-        failures.append(end)
-    interrupts = [end.args[0] for end in failures if isinstance(end, GraphInterrupt)]
-    if interrupts:
-        # All of them: LangGraph then wants each answer with the id of its question.
-        raise GraphInterrupt(list(chain(*interrupts)))
-    for end in failures:
-        if _has(end, "__interrupt__"):
-            return end
-    return _unwrap(failures[-1])
+        end = await value_of(waiting)
+        if _has(end, "result"):
+            break
+    return _unwrap(end)
 
 
 def _unwrap(end: End) -> Any:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from selfcorrect.lazy import load_table
-from selfcorrect.model import JSON, Finding, JsonObject, acts, is_own, name_place
+from selfcorrect.model import JSON, Finding, JsonObject, is_own, name_place
 from selfcorrect.pointer import find, keys_of
 from selfcorrect.reading.call_object import is_forbidden
+from selfcorrect.report import is_lost
 from selfcorrect.schema.findings import describe, must
 from selfcorrect.schema.place import Place
 from selfcorrect.text import bound, quote, release
@@ -112,7 +113,7 @@ def _kind_of(finding: Finding) -> tuple[str, str]:
 
 
 def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
-    if _is_lost(state):
+    if is_lost(state["attempts"]):
         yield _DOUBT
     if reason in _SENTENCES["details"] or not state["findings"]:
         name, severity = state["current"].get("name"), stop.get("severity") or "HIGH"
@@ -120,12 +121,6 @@ def _details(reason: str, stop: JsonObject, state: JsonObject) -> Iterator[str]:
         yield pattern.format(detail=stop["detail"], tool=name, severity=severity)
     if _is_question(reason, state):
         yield f"A question is open: {state['question']['question']}"
-
-
-def _is_lost(state: JsonObject) -> bool:
-    return any(
-        attempt["outcome"] == "lost" and acts(attempt["effect"]) for attempt in state["attempts"]
-    )
 
 
 def _is_question(reason: str, state: JsonObject) -> bool:
@@ -170,7 +165,7 @@ def _closing(reason: str, state: JsonObject, *, is_shown: bool) -> str:
     findings: list[Finding] = state["findings"]
     if reason in ("terminal_kind", "rejected", "no_call"):
         return "forbidden" if reason == "no_call" and is_forbidden(state["given"]) else reason
-    if _is_lost(state):
+    if is_lost(state["attempts"]):
         return "lost"
     if reason in ("unknown_outcome", "escalated", "unavailable"):
         return reason

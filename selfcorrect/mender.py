@@ -10,8 +10,8 @@ from selfcorrect.model import JSON, Call, Change, JsonDict, JsonObject, change_o
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen
 from selfcorrect.setup import Options, build_loop, show_options
+from selfcorrect.step import awalk, walk
 from selfcorrect.tools.spec import collect_tools
-from selfcorrect.walk import awalk, walk
 
 _OUTCOMES = ("valid", "repaired", "ask", "failed")
 """From the best to the worst."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields
 from pathlib import Path
 
@@ -67,8 +67,7 @@ class FailureReport:
     @property
     def is_doubt(self) -> bool:
         """Whether nobody knows what a tool that acts did."""
-        lost = [attempt for attempt in self.attempts if attempt["outcome"] == Outcome.LOST]
-        return self.reason == "unknown_outcome" or any(acts(attempt["effect"]) for attempt in lost)
+        return self.reason == "unknown_outcome" or is_lost(self.attempts)
 
     def to_json(self) -> JsonDict:
         """Return the report as the state holds it; what is None is left out."""
@@ -77,6 +76,13 @@ class FailureReport:
             for item in fields(self)
             if (value := getattr(self, item.name)) is not None
         }
+
+
+def is_lost(attempts: Iterable[JsonObject]) -> bool:
+    """Say whether nobody knows what one of these executions did."""
+    return any(
+        attempt["outcome"] == Outcome.LOST and acts(attempt["effect"]) for attempt in attempts
+    )
 
 
 def frame_of(error: BaseException | None) -> str | None:

@@ -11,7 +11,7 @@ from kit import table
 
 from selfcorrect import ToolSpec, classify
 from selfcorrect.cli.diagnose import diagnosis_line
-from selfcorrect.cli.explain import explain
+from selfcorrect.cli.maps import explain
 from selfcorrect.diagnosis.body import body_of, keys_in
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
 from selfcorrect.diagnosis.evidence import plain, sentence_of

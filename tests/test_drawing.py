@@ -18,7 +18,7 @@ from selfcorrect.drawing.html import page
 from selfcorrect.drawing.picture import cells, lay_out, picture_of
 from selfcorrect.drawing.recorded import views_of
 from selfcorrect.drawing.svg import draw, img, label_of, note_of
-from selfcorrect.drawing.text import ascii_graph, describe
+from selfcorrect.drawing.text import ascii_graph, view_text
 from selfcorrect.notebook import show, trail
 
 HOSTILE = "<script>pwn()</script>\"'&\x1b[31m\u202e" + "x" * 10_000
@@ -159,7 +159,7 @@ def test_a_run_is_shown_step_by_step(seats):
     assert views[-1]["status"] == ("finished" if "result" in out else "failed")
     at = [[each["is_head"] for each in view["timeline"]].index(True) for view in views]
     assert at == list(range(len(views)))
-    assert '"book_flihgt" → "book_flight"' in describe(views[4])
+    assert '"book_flihgt" → "book_flight"' in view_text(views[4])
     last = views[-1]["picture"]
     assert sum(node["visits"] for node in last["nodes"]) == len(out["trail"])
     assert sum(edge["count"] for edge in last["edges"]) == len(out["trail"])
@@ -191,7 +191,7 @@ NO_STEPS = {"trail": [1, None, {"node": {}}, [HOSTILE]]}
 )
 def test_a_broken_trail_is_told(output):
     views = views_of(output, title=HOSTILE)
-    shown = page(views, title="runs") + describe(views[-1]) + repr(trail(output))
+    shown = page(views, title="runs") + view_text(views[-1]) + repr(trail(output))
     assert not re.search(r"\x1b|\u202e", shown)
     assert len(shown) < 2_000_000
     check_geometry(views[-1]["picture"])

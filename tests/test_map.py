@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pytest
 from kit import DATA, table
 
-from selfcorrect.cli.explain import explain
 from selfcorrect.cli.lint import lint
+from selfcorrect.cli.maps import explain
 from selfcorrect.errors import MapError
 from selfcorrect.limits import Limits
 from selfcorrect.model import ErrorKind, GiveUp, Safety, Wait, own_finding

@@ -96,10 +96,8 @@ def test_04_the_match_and_its_groups(cell):
     for _ in range(3):
         cell(2).press("n")
     says(cell(2), "before select_strategy")
-    marks = cell(2).locator("mark").all_inner_texts()
-    assert marks == ["no flight to ", "CDG", " on ", "2026-10-26"]
+    expect(cell(2).locator(".quote")).to_contain_text("no flight to CDG")
     expect(cell(2).locator("table", has_text="group")).to_contain_text("CDG")
-    expect(cell(2).locator("code")).to_contain_text("(?P<place>")
 
 
 def test_05_back_moves_the_head_and_runs_nothing(page, cell):

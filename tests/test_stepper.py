@@ -49,8 +49,6 @@ def test_a_graph_without_a_checkpointer_is_left_alone():
     graph = build_graph([Tool().spec])
     assert Stepper(graph, {"call": {"name": "t", "args": {}}}).run().values["result"] == "ok"
     assert graph.checkpointer is None
-    with pytest.raises(GraphSetupError, match="compiled LangGraph graph"):
-        Stepper(graph.builder, {})
 
 
 def test_the_view_tells_the_path_and_the_change(tmp_path):
@@ -66,13 +64,13 @@ def test_the_view_tells_the_path_and_the_change(tmp_path):
     assert "2026-10-26" in (tmp_path / "run.html").read_text("utf-8")
 
 
-def test_the_match_of_a_rule_is_shown_in_pieces():
+def test_the_match_of_a_rule_is_shown():
     rule = {"id": "r", "match": "at most (?P<most>[0-9]+)", "kind": "validation", "repair": []}
     tool = Tool(ValueError("day: at most 5, ok"))
     stepper = step_through(tool, {"q": 9}, strategies=with_rules(rule)).run("select_strategy")
     (match,) = stepper.view()["detail"]["matches"]
     assert match["rule"] == "own/r"
-    assert match["parts"] == [("day: ", ""), ("at most ", "match"), ("5", "most"), (", ok", "")]
+    assert (match["text"], match["captures"]) == ("day: at most 5, ok", {"most": "5"})
 
 
 @pytest.mark.parametrize("node", [*MENDED[1:], "execute"])
@@ -163,7 +161,7 @@ def test_other_graphs_are_stepped_too(inner):
     marks = {each["id"]: each["mark"] for each in stepper.view()["picture"]["nodes"]}
     assert (marks["shaky"], marks["calm"], marks["first"]) == ("next", "next", "current")
     view = stepper.run().view()
-    assert (view["status"], view["timeline"][-1]["kind"]) == ("error", "error")
+    assert view["status"] == "error"
     assert view["detail"]["error"].startswith("ValueError: ")
     assert stepper.run().view()["question"]["question"] == "Which?"
     assert stepper.answer("this").view()["status"] == "finished"

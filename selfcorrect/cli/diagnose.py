@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from selfcorrect.cli.lines import answer_lines
+from selfcorrect.cli.lines import write_lines
 from selfcorrect.cli.screen import InputError
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.model import RETRYABLE, JsonDict, name_place
@@ -17,7 +17,7 @@ def diagnose_lines(options: argparse.Namespace) -> int:
     """Write a line for each error that is read."""
     chosen = options.strategies
     strategies = StrategyMap.load(chosen) if chosen else load_default()
-    failed = answer_lines(options, lambda line: diagnosis_line(json.loads(line), strategies))
+    failed = write_lines(options, lambda line: diagnosis_line(json.loads(line), strategies))
     return 2 if failed else 0
 
 
@@ -31,16 +31,17 @@ def diagnosis_line(record: object, strategies: StrategyMap) -> JsonDict:
         raise InputError("a line must be an object")
     if not isinstance(record.get("message"), str):
         raise InputError('"message" is missing (it must be a string)')
-    given = map(record.get, ("exception", "status", "code"))
-    finding = recorded_finding(record["message"], *given)
+    facts = map(record.get, ("exception", "status", "code"))
+    finding = recorded_finding(record["message"], *facts)
     schema, args = record.get("schema"), record.get("arguments")
     schema = schema if isinstance(schema, Mapping) else None
-    found = diagnose_faults(strategies, finding, record.get("tool"), args=args, schema=schema)
-    first: Any = found[0]
+    findings = diagnose_faults(strategies, finding, record.get("tool"), args=args, schema=schema)
+    first: Any = findings[0]
+    paths = [name_place(path) for finding in findings for path in finding["paths"]]
     return {
         "id": record.get("id"),
         **{name: first[name] for name in _SHOWN},
-        "params": list(dict.fromkeys(name_place(path) for each in found for path in each["paths"])),
+        "params": list(dict.fromkeys(paths)),
         "constraint": first["constraint"] or None,
         "retryable": first["kind"] in RETRYABLE,
         "retry_after_s": first["retry_after"],

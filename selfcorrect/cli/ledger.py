@@ -27,10 +27,10 @@ def show_ledger(options: argparse.Namespace) -> int:
     """Print calls as JSON lines, oldest first; or settle a doubt, and print it."""
     with closing(open_ledger(options.ledger)) as ledger:
         if options.settle is not None:
-            found = [_settle(options, ledger)]
+            records = [_settle(options, ledger)]
         else:
-            found = ledger.records(doubts=options.doubts)
-        for record in found:
+            records = ledger.records(doubts=options.doubts)
+        for record in records:
             say_json(record_line(record))
     return 0
 
@@ -42,13 +42,17 @@ def _settle(options: argparse.Namespace, ledger: Ledger) -> Record:
         raise InputError(unknown_name("outcome", word, _OUTCOMES))
     if not by:
         raise InputError("--by NAME is missing: who has found out?")
-    known = {record.key: record for record in ledger.records()}
-    if key not in known:
-        raise InputError(unknown_name("key of a call", key, known))
-    if not in_doubt(known[key]):
-        raise InputError(f"the call {key!r} is not in doubt: its status is {known[key].status}")
+    records = _by_key(ledger)
+    if key not in records:
+        raise InputError(unknown_name("key of a call", key, records))
+    if not in_doubt(records[key]):
+        raise InputError(f"the call {key!r} is not in doubt: its status is {records[key].status}")
     ledger.settle(key, _OUTCOMES[word], by=f"{by}, to be made again" if word == "again" else by)
-    return next(record for record in ledger.records() if record.key == key)
+    return _by_key(ledger)[key]
+
+
+def _by_key(ledger: Ledger) -> dict[str, Record]:
+    return {record.key: record for record in ledger.records()}
 
 
 def open_ledger(address: str) -> Any:
@@ -75,7 +79,7 @@ _SHOWN = ("key", "tool", "status", "thread", "call_id", "request", "by")
 
 def record_line(record: Record) -> JsonDict:
     """Return what a person wants to know of a call."""
-    found: JsonDict = {
+    line: JsonDict = {
         **{name: getattr(record, name) for name in _SHOWN},
         "is_running": record.alive,
         "in_doubt": in_doubt(record) and not record.alive,
@@ -85,7 +89,7 @@ def record_line(record: Record) -> JsonDict:
     }
     return {
         name: release(item) if isinstance(item, str) else item
-        for name, item in found.items()
+        for name, item in line.items()
         if item not in (None, "", False)
     }
 

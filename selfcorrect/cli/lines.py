@@ -14,20 +14,20 @@ from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JsonDict
 
 
-def answer_lines(options: argparse.Namespace, answer: Callable[[str], JsonDict]) -> int:
-    """Write the answer to each line that is read, in order; return how many are unusable.
+def write_lines(options: argparse.Namespace, make: Callable[[str], JsonDict]) -> int:
+    """Write a line for each line that is read, in order; return how many are unusable.
 
     Args:
         options: What the command was given: `jsonl` and `out`.
-        answer: Takes a line.
+        make: Makes an output of an input.
     """
     with ExitStack() as files:
         out = _open(options.out, "w", files)
 
         def take(line: str) -> object:
-            made = answer(line)
-            print(json.dumps(made), file=out, flush=out is sys.stdout)
-            return made["detail"] if made.get("reason") == "invalid_input" else None
+            output = make(line)
+            print(json.dumps(output), file=out, flush=out is sys.stdout)
+            return output["detail"] if output.get("reason") == "invalid_input" else None
 
         return take_lines(options.jsonl, take)
 

@@ -14,7 +14,7 @@ _ENDS = ("give-up", "escalate")
 
 def lint(loaded: StrategyMap) -> list[str]:
     """Return one sentence for each thing in the map's own rules that looks like a mistake."""
-    own = [each for each in loaded.rules if each.is_own]
+    own = (placed for placed in loaded.rules if placed.is_own)
     return [problem for placed in own for problem in _problems(placed, loaded)]
 
 
@@ -45,8 +45,8 @@ def _decides(placed: PlacedRule, loaded: StrategyMap, text: str) -> str | None:
     """
     tools = placed.rule.tool or (None,)
     errors = product(example_findings(placed.rule, text), tools)
-    found = [loaded.matches(each, tool and _one_of(tool)) for each, tool in errors]
-    met = [matches[0].key for matches in found if placed in matches]
+    matches = [loaded.matches(finding, tool and _one_of(tool)) for finding, tool in errors]
+    met = [rules[0].key for rules in matches if placed in rules]
     return placed.key if placed.key in met else next(iter(met), None)
 
 

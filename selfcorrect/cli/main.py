@@ -55,9 +55,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_arguments(taker: Any, names: Iterable[str], table: JsonDict) -> None:
-    for each in names:
-        name, how = table["arguments"][each]
-        added = taker.add_argument(name, **how)
-        if isinstance(added.metavar, list):
+    for key in names:
+        name, how = table["arguments"][key]
+        argument = taker.add_argument(name, **how)
+        if isinstance(argument.metavar, list):
             # argparse names several values by a tuple, which TOML has not.
-            added.metavar = tuple(added.metavar)
+            argument.metavar = tuple(argument.metavar)

@@ -5,12 +5,13 @@ import inspect
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from selfcorrect.cli.explain import explain
 from selfcorrect.cli.lint import lint
 from selfcorrect.cli.screen import say, say_lines
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.drawing.text import align
 from selfcorrect.errors import MapError
+from selfcorrect.model import RETRYABLE, Finding, name_place
+from selfcorrect.nodes.diagnose import diagnose_faults
 from selfcorrect.strategy_map.load import shipped_maps
 from selfcorrect.strategy_map.registry import BUILT_IN, built_in
 from selfcorrect.strategy_map.strategy_map import StrategyMap
@@ -19,10 +20,30 @@ from selfcorrect.values.primitives import PRIMITIVES
 
 def explain_error(options: argparse.Namespace) -> int:
     """Show what a map makes of an error."""
-    given = (options.exception, options.status, options.code)
-    finding = recorded_finding(options.text, *given)
+    finding = recorded_finding(options.text, options.exception, options.status, options.code)
     say_lines(explain(StrategyMap.load(options.map), finding, options.tool))
     return 0
+
+
+def explain(loaded: StrategyMap, finding: Finding, tool: str | None = None) -> str:
+    """Return what decides, what would be tried, and which other rules match."""
+    findings = diagnose_faults(loaded, finding, tool)
+    first = findings[0]
+    kind, wait, captures = first["kind"], first["retry_after"], first["captures"]
+    rules = [rule.key for rule in loaded.matches(finding, tool)]
+    again = "; the same call may succeed later" if kind in RETRYABLE else ""
+    paths = dict.fromkeys(path for part in findings for path in part["paths"])
+    lines = {
+        "rule": first["rule"] or "no rule matches",
+        "kind": f"{kind}{again}{'' if wait is None else f', in {wait:g} s'}",
+        "category": first["category"],
+        "seen by": f"{first['witness']}, {first['confidence']:.0%} sure",
+        "arguments": ", ".join(map(name_place, paths)),
+        "captures": ", ".join(f"{name} = {text!r}" for name, text in captures.items()),
+        "ladder": " -> ".join(first["ladder"]) or "nothing is tried",
+        "also": ", ".join(key for key in rules if key != first["rule"]),
+    }
+    return "\n".join(f"{label:<10} {text or '-'}" for label, text in lines.items())
 
 
 def check(options: argparse.Namespace) -> int:

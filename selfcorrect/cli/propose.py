@@ -7,6 +7,7 @@ import runpy
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -64,18 +65,19 @@ def propose(options: argparse.Namespace) -> int:
         record = json.loads(line)
         text = record["message"] if "message" in record else record["error"]
         if text is not None:
-            each = _error(record, text, strategies)
-            is_decided = strategies.ask_rules(each.finding, each.tool).first is not None
-            groups[None if is_decided else (each.tool, each.text)].append(each)
+            error = _error(record, text, strategies)
+            is_decided = strategies.ask_rules(error.finding, error.tool).first is not None
+            groups[None if is_decided else (error.tool, error.text)].append(error)
 
     take_lines(options.errors, take)
     written, passed = _TABLE["head"].format(base=json.dumps(base)), 0
     undecided = [own for key, own in groups.items() if key]
     for own in sorted(undecided, key=len, reverse=True)[: max(0, options.most)]:
-        others = (each for group in groups.values() if group is not own for each in group)
+        others = chain(*(group for group in groups.values() if group is not own))
         shown = f"{own[0].tool}: {bound(own[0].text, 80)} ({len(own)}): "
         try:
-            rule = _rule_in(run_sync(port.ask_json(_TABLE["ask"], _prompt(own[0]))), own)
+            reply = run_sync(port.ask_json(_TABLE["ask"], _prompt(own[0])))
+            rule = _rule_in(reply or {}, own)
             text = written + _toml(rule, options.model, len(own))
             _check(rule, text, own, others)
         except Exception as error:
@@ -111,9 +113,9 @@ def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedErr
     if not isinstance(text, str) or not is_usable:
         raise ValueError("an error has a text, a tool's plain name, and an object of arguments")
     schema = record.get("schema") or {}
-    names = tuple(each for each in schema.get("properties") or arguments if _NAME.fullmatch(each))
-    declared = [each.effect for name, each in strategies.effects.items() if fits(tool, (name,))]
-    effect = [*declared, record.get("effect") or ""][0]
+    names = tuple(filter(_NAME.fullmatch, schema.get("properties") or arguments))
+    rules = [rule.effect for name, rule in strategies.effects.items() if fits(tool, (name,))]
+    effect = [*rules, record.get("effect") or ""][0]
     finding = recorded_finding(text, *map(record.get, ("exception", "status", "code")))
     return RecordedError(tool, mask_error(text, arguments, names), names, str(effect), finding)
 
@@ -146,42 +148,39 @@ def mask_error(text: str, arguments: JSON, names: Sequence[str] = ()) -> str:
     # What is cut off first may be a part of a value.
     text = release(text, 2 * len(text) + 100)
     low = text.lower()
-    values = {each for each in _pieces(arguments) if each.lower() in low} - {*names}
-    known = [
+    values = {value for value in _pieces(arguments) if value.lower() in low} - {*names}
+    patterns = [
         # A short value may stand in a word by accident.
-        re.escape(each) if len(each) > 3 else rf"(?<!\w){re.escape(each)}(?!\w)"
-        for each in sorted(values, key=len, reverse=True)
+        re.escape(value) if len(value) > 3 else rf"(?<!\w){re.escape(value)}(?!\w)"
+        for value in sorted(values, key=len, reverse=True)
     ]
-    if known:
-        text = re.sub("|".join(known), "{text}", text, flags=re.IGNORECASE)
+    if patterns:
+        text = re.sub("|".join(patterns), "{text}", text, flags=re.IGNORECASE)
 
-    def mark(found: re.Match[str]) -> str:
-        is_name = found.lastgroup == "text" and found[0][1:-1] in names
-        return found[0] if is_name else f"{{{found.lastgroup}}}"
+    def mark(match: re.Match[str]) -> str:
+        return match[0] if match[0].strip("\"'`") in names else f"{{{match.lastgroup}}}"
 
     return bound(_VALUES.sub(mark, text), 1_000)
 
 
 def _pieces(value: JSON) -> Iterator[str]:
     """Yield what stands in arguments, the words of it, and all keys."""
-    if isinstance(value, Mapping | list):
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    if isinstance(value, list):
         for item in value:
             yield from _pieces(item)
-            yield from _pieces(value[item]) if isinstance(value, Mapping) else ()
     elif not isinstance(value, bool | None) and str(value).strip():
         yield str(value).strip()
         yield from re.findall(r"\w{4,}", str(value))
 
 
-def _rule_in(answer: JsonDict | None, own: Sequence[RecordedError]) -> JsonDict:
-    """Return the rule of an answer, bound to the tool that it was asked for."""
-    rule = (answer or {}).get("rule")
+def _rule_in(reply: JsonDict, own: Sequence[RecordedError]) -> JsonDict:
+    """Return the rule of a model's reply, bound to the tool that it was asked for."""
+    rule = reply.get("rule")
     if not rule or not isinstance(rule, dict):
-        raise ValueError("the model proposes nothing" if answer else "the model answers no object")
-    tool = own[0].tool
-    if rule.pop("tool", tool) not in (tool, [tool]):
-        raise ValueError("it is for another tool")
-    if more := rule.keys() - _TABLE["example"].keys():
+        raise ValueError("the model proposes no rule")
+    if more := rule.keys() - {"tool", *_TABLE["example"]}:
         raise ValueError(f"a proposal may not set {', '.join(sorted(more))}")
     if lacks := [key for key in _TABLE["example"] if key != "params" and not rule.get(key)]:
         raise ValueError(f"it lacks {', '.join(lacks)}")
@@ -189,10 +188,10 @@ def _rule_in(answer: JsonDict | None, own: Sequence[RecordedError]) -> JsonDict:
     for name in ladder:
         if name not in BUILT_IN:
             raise ValueError(f"{name!r} is not a built-in strategy")
-    passes = rule["kind"] in RETRYABLE or "wait" in ladder
-    if passes and any(each.effect and acts(each.effect) for each in own):
+    is_repeated = rule["kind"] in RETRYABLE or "wait" in ladder
+    if is_repeated and any(error.effect and acts(error.effect) for error in own):
         raise ValueError("a tool with side effects is not called again because of an error's words")
-    return {**rule, "tool": [tool]}
+    return {**rule, "tool": [own[0].tool]}
 
 
 def _toml(rule: JsonDict, model: str, count: int) -> str:
@@ -213,19 +212,19 @@ def _check(
         MapError: If the map does not load.
     """
     # Half a character cannot be written.
-    made = tomllib.loads(text.encode().decode())
-    made.pop("format")
-    loaded = StrategyMap(made.pop("rule"), name="proposed", **made)
+    document = tomllib.loads(text.encode().decode())
+    rules, extends = document["rule"], document["extends"]
+    loaded = StrategyMap(rules, name="proposed", extends=extends)
     if problems := lint(loaded):
         raise MapError(problems)
     key, pattern = f"proposed/{rule['id']}", compile_pattern(rule["match"])
     if any(pattern.search(probe) for probe in _TABLE["probes"]):
         raise ValueError("its pattern matches nearly everything")
 
-    def met(error: RecordedError) -> list[str]:
-        return [each.key for each in loaded.matches(error.finding, error.tool)]
+    def matches(error: RecordedError) -> list[str]:
+        return [placed.key for placed in loaded.matches(error.finding, error.tool)]
 
-    if any(met(each)[:1] != [key] for each in own):
+    if any(matches(error)[:1] != [key] for error in own):
         raise ValueError("it does not decide the errors that it was asked about")
-    if any(key in met(each) for each in others):
+    if any(key in matches(error) for error in others):
         raise ValueError("its pattern matches other errors too")

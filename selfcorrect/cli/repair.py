@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from selfcorrect.cli.lines import UNUSABLE, answer_lines
+from selfcorrect.cli.lines import UNUSABLE, write_lines
 from selfcorrect.cli.screen import InputError
 from selfcorrect.mender import Mender, Mending
 from selfcorrect.model import JSON, JsonDict, JsonObject, change_json
@@ -31,23 +31,23 @@ def repair_lines(options: argparse.Namespace) -> int:
             offered.setdefault(str(name), tool)
         return Mender(offered.values(), **chosen)
 
-    def answer(line: str) -> JsonDict:
-        made = _answer(line, mender_of)
-        outcomes[made["outcome"]] += 1
-        return made
+    def repair(line: str) -> JsonDict:
+        output = _repair(line, mender_of)
+        outcomes[output["outcome"]] += 1
+        return output
 
-    answer_lines(options, answer)
+    write_lines(options, repair)
     return 1 if outcomes["ask"] + outcomes["failed"] else 0
 
 
-def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
+def _repair(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
     item: Any = {}
     try:
         item = json.loads(line)
-        given = _given(item)
+        call = _call_in(item)
         mender = mender_of(json.dumps(item["tools"]))
         beside = {key: item[key] for key in ("request", "finish_reason") if item.get(key)}
-        return {"id": item.get("id"), **_result(mender.call(given, **beside))}
+        return {"id": item.get("id"), **_result(mender.call(call, **beside))}
     except UNUSABLE as error:
         about = item.get("id") if isinstance(item, Mapping) else None
         empty = {"calls": [], "changes": [], "model_calls": 0}
@@ -55,7 +55,7 @@ def _answer(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
         return {"id": about, "outcome": "failed", **empty, **reason}
 
 
-def _given(item: Any) -> JSON:
+def _call_in(item: Any) -> JSON:
     if not isinstance(item, Mapping) or not isinstance(item.get("tools"), list):
         raise InputError('a line must be an object with "tools" (a list), and "raw" or "call"')
     for name in ("call", "raw"):
@@ -65,13 +65,13 @@ def _given(item: Any) -> JSON:
 
 
 def _result(mending: Mending) -> JsonDict:
-    made = map(change_json, mending.changes)
-    answer: JsonDict = {
+    changes = map(change_json, mending.changes)
+    output: JsonDict = {
         "outcome": mending.outcome,
-        "calls": [{"name": each.name, "arguments": each.args} for each in mending.ready],
-        "changes": [{key: each.get(key) for key in _SHOWN} for each in made],
+        "calls": [{"name": call.name, "arguments": call.args} for call in mending.ready],
+        "changes": [{key: change.get(key) for key in _SHOWN} for change in changes],
         "model_calls": mending.cost.get("model_calls", 0),
     }
     if mending.reason is not None:
-        answer |= {"reason": mending.reason, "detail": mending.detail}
-    return answer
+        output |= {"reason": mending.reason, "detail": mending.detail}
+    return output

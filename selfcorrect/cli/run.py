@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -12,13 +11,13 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from selfcorrect.cli.lines import read_lines
-from selfcorrect.cli.screen import InputError, complain, say, say_json, show
+from selfcorrect.cli.screen import InputError, complain, say, say_json
 from selfcorrect.cli.starter import load_graph_file, make_graph
 from selfcorrect.drawing.recorded import attempts_of, question_of, tell_change
 from selfcorrect.drawing.text import question_lines
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JSON, JsonDict
-from selfcorrect.text import text_of
+from selfcorrect.text import quote, text_of
 
 
 class _Task(NamedTuple):
@@ -40,7 +39,6 @@ def run(options: argparse.Namespace) -> int:
 
         wishes["checkpointer"] = InMemorySaver()
     graph = make_graph(module, **wishes)
-    counts = Counter[str]()
     surprises = 0
     odd: list[str] = []
     with Path(options.record or os.devnull).open("w", encoding="utf-8") as record:
@@ -50,14 +48,11 @@ def run(options: argparse.Namespace) -> int:
             print(
                 json.dumps({"title": task.title, **out}, default=text_of), file=record, flush=True
             )
-            counts.update(calls=1, executions=_executions(out), **{f"{ending(out)}s": 1})
             surprises += ending(out) != (task.expected or "result")
             if options.json:
                 say_json(out)
             else:
                 _show(task, out)
-    if counts["calls"] > 1 and not options.json:
-        say(" · ".join(f"{name} {count}" for name, count in counts.items()))
     return 2 if odd else 1 if surprises else 0
 
 
@@ -86,7 +81,7 @@ def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
             out: JsonDict = dict(graph.invoke(step, config))
         except CorrectionFailed as error:
             return {"failure": {"reason": "raised", "detail": str(error)}}
-        questions = [each.value for each in out.pop("__interrupt__", ())]
+        questions = [item.value for item in out.pop("__interrupt__", ())]
         if not questions:
             return out
         answer = _answer(questions[0]) if interactive else None
@@ -99,8 +94,8 @@ def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
 
 def _answer(question: JsonDict) -> JsonDict | None:
     """Ask on stderr and read a line from stdin; None where stdin has ended."""
-    told = {"your answer": question.get("problem"), **attempts_of(question)}
-    lines = [f"  {name}: {text}" for name, text in told.items() if text]
+    facts = {"your answer": question.get("problem"), **attempts_of(question)}
+    lines = [f"  {name}: {text}" for name, text in facts.items() if text]
     lines += question_lines(question_of(question))
     for line in [*lines, "  a number, a value (JSON or text), approve or reject:"]:
         say(line, "yellow", stderr=True)
@@ -136,7 +131,7 @@ def _show(task: _Task, out: JsonDict) -> None:
             # An agent goes on after a call that failed.
             say(f"  {event['reason']}: {event['detail']}", "yellow")
     if end == "result":
-        say(f"  result (executions: {_executions(out)})  {show(out.get('result'))}", "green")
+        say(f"  result (executions: {_executions(out)})  {quote(out.get('result'), 200)}", "green")
     elif end == "question":
         question = out.get("question") or failure.get("question") or {}
         say(f"  question  {question.get('question') or failure['detail']}", "yellow")

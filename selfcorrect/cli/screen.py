@@ -2,17 +2,13 @@
 
 import json
 import sys
-from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
 from selfcorrect.drawing.text import error_text
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JSON
-from selfcorrect.text import clean, quote
-
-show = partial(quote, most=200)
-"""Returns a value as JSON, cut where it is long."""
+from selfcorrect.text import clean
 
 
 class InputError(SelfCorrectError):

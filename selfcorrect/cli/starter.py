@@ -89,7 +89,7 @@ def _graph_path(name: str) -> Path:
         if not path.is_file():
             raise InputError(f"{name}: there is no such file")
         return path
-    known = {path.stem: path for path in (STARTER / "graphs").glob("*.py")}
-    if name not in known:
-        raise InputError(f"{unknown_name('graph', name, known)}; a path ends in .py")
-    return known[name]
+    graphs = {path.stem: path for path in (STARTER / "graphs").glob("*.py")}
+    if name not in graphs:
+        raise InputError(f"{unknown_name('graph', name, graphs)}; a path ends in .py")
+    return graphs[name]

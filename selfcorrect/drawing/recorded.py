@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import Any, cast
 
 from selfcorrect.drawing.picture import START, lay_out, paint
@@ -33,15 +31,23 @@ def views_of(output: Any, *, title: str) -> list[View]:
 
     Args:
         output: What the run ended with: `{"result" or "failure", "trail"}`. An item of the trail
-            that is not a step is shown as an error.
+            that is not a step is not shown.
         title: What the run is about.
     """
     run = dict_of(output)
-    trail = list_of(run.get("trail"), _MOST_STEPS + 1)
-    if len(trail) > _MOST_STEPS:
-        trail[-1] = "further steps are not shown"
-    events = [{}, *map(_event, trail)]
-    moments = [_moment(number, event) for number, event in enumerate(events)]
+    steps = [event for event in _dicts(run, "trail", _MOST_STEPS) if event.get("node")]
+    events: list[JsonDict] = [{}, *steps]
+    moments = [
+        Moment(
+            id=str(number),
+            node=shown(event.get("node")),
+            outcome=shown(event.get("outcome")),
+            kind="step" if number else "input",
+            is_left=False,
+            is_head=False,
+        )
+        for number, event in enumerate(events)
+    ]
     drawn, outcome = _picture_of(events), outcome_of(run)
     failure = dict_of(run.get("failure"))
     asked = run.get("question") or failure.get("question")
@@ -78,20 +84,14 @@ def views_of(output: Any, *, title: str) -> list[View]:
     return views
 
 
-def detail_of(event: JsonObject, strategies: Any = None) -> Detail:
-    """Return what an event of a trail says, as it may be shown.
-
-    Args:
-        event: The event.
-        strategies: The map, where it is at hand: it knows the patterns of rules.
-    """
-    error = [*list_of(event.get("error")), event.get("detail")]
+def detail_of(event: JsonObject) -> Detail:
+    """Return what an event of a trail says, as it may be shown."""
     return Detail(
         changes=[*map(_change, _dicts(event, "changes"))],
-        matches=[_match(finding, strategies) for finding in _dicts(event, "findings")],
+        matches=[*map(_match, _dicts(event, "findings"))],
         tried=[_texts(rung, _TRIED) for rung in _dicts(event, "tried")],
-        cost={shown(name): _number(item) for name, item in dict_of(event.get("cost")).items()},
-        error="\n".join(filter(None, map(shown, error))),
+        cost=_items(event, "cost"),
+        error=shown(event.get("detail")),
     )
 
 
@@ -146,45 +146,12 @@ def list_of(value: Any, most: int = 50) -> list[Any]:
     return value[:most] if isinstance(value, list) else []
 
 
-def _dicts(item: JsonObject, key: str) -> list[JsonDict]:
-    return [*map(dict_of, list_of(item.get(key)))]
+def _dicts(item: JsonObject, key: str, most: int = 50) -> list[JsonDict]:
+    return [*map(dict_of, list_of(item.get(key), most))]
 
 
-def _number(value: Any) -> float:
-    """Return a number that can be shown, or 0."""
-    return value if isinstance(value, int | float) and 0 <= value < 1e9 else 0
-
-
-def moment_of(key: str, node: str, event: JsonObject, **more: Any) -> Moment:
-    """Return the step of a node that wrote an event.
-
-    Args:
-        key: Its id.
-        node: The node.
-        event: The event.
-        **more: What else is known of the step.
-    """
-    moment = {
-        "id": key,
-        "node": node,
-        "outcome": shown(event.get("outcome")),
-        "seconds": 0.0,
-        "kind": "step",
-        "is_left": False,
-        "is_head": False,
-    }
-    return cast("Moment", moment | more)
-
-
-def _event(item: Any) -> JsonDict:
-    event = dict_of(item)
-    return event if event.get("node") else {"outcome": f"no step: {shown(item)}"}
-
-
-def _moment(number: int, event: JsonObject) -> Moment:
-    node = shown(event.get("node"))
-    without_node = "error" if number else "input"
-    return moment_of(str(number), node, event, kind="step" if node else without_node)
+def _items(item: JsonObject, key: str) -> dict[str, str]:
+    return {shown(name): shown(value) for name, value in dict_of(item.get(key)).items()}
 
 
 def _change(change: JsonObject) -> ViewChange:
@@ -204,28 +171,13 @@ def _option(option: Any) -> str:
     return "; ".join(map(tell_change, changes)) or quote(option, 1_000)
 
 
-def _match(finding: JsonObject, strategies: Any) -> Match:
-    rule = shown(finding.get("rule"))
-    pattern = release(strategies.rule(rule).match or "") if strategies else ""
-    text = shown(finding.get("text") or finding.get("category"))
-    ladder = [*map(shown, list_of(finding.get("ladder")))]
-    return Match(rule=rule, pattern=pattern, parts=_parts(text, pattern), ladder=ladder)
-
-
-def _parts(text: str, pattern: str) -> list[tuple[str, str]]:
-    """Return a text in pieces: outside the match, in it, and in each of its named groups."""
-    from selfcorrect.patterns import compile_pattern
-
-    labels = [""] * len(text)
-    compiled = compile_pattern(pattern)
-    if match := compiled.search(text):
-        groups = {0: "match", **{number: name for name, number in compiled.groupindex.items()}}
-        # Of groups in one another the innermost shows; one that has no part in the match is empty.
-        for number in sorted(groups):
-            start, end = match.span(number)
-            labels[start:end] = [groups[number]] * (end - start)
-    pieces = groupby(zip(labels, text, strict=True), key=itemgetter(0))
-    return [("".join(letter for _, letter in piece), label) for label, piece in pieces]
+def _match(finding: JsonObject) -> Match:
+    return Match(
+        rule=shown(finding.get("rule")),
+        text=shown(finding.get("text") or finding.get("category")),
+        captures=_items(finding, "captures"),
+        ladder=[*map(shown, list_of(finding.get("ladder")))],
+    )
 
 
 def _picture_of(events: Sequence[JsonObject]) -> Picture:

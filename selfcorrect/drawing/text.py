@@ -9,7 +9,7 @@ from selfcorrect.model import JsonDict
 from selfcorrect.text import release, text_of
 
 
-def describe(view: View) -> str:
+def view_text(view: View) -> str:
     """Return a view as text: where the run stands, its steps, changes, question and report."""
     return "\n".join(release(line, 2_000).replace("\n", " ") for line in _lines(view))
 
@@ -34,8 +34,7 @@ def align(rows: Iterable[Iterable[str]]) -> str:
 
 def moment_text(moment: Moment) -> str:
     """Return one step as a person reads it."""
-    text = " → ".join(filter(None, [moment["node"] or moment["kind"], moment["outcome"]]))
-    return f"{text} ({moment['seconds']:.3g} s)" if moment["seconds"] else text
+    return " → ".join(filter(None, [moment["node"] or moment["kind"], moment["outcome"]]))
 
 
 def change_text(change: ViewChange) -> str:

@@ -75,8 +75,7 @@ class Moment(TypedDict):
         id: Names it for `goto`: LangGraph's id of the checkpoint, or its number in a recorded run.
         node: The node that ran; empty for the input.
         outcome: What it came to.
-        seconds: How long it took; 0 if it was not measured.
-        kind: Whether a node ran, a person edited, or a node raised.
+        kind: Whether an input came in, a node ran, or a person edited.
         is_left: Whether it stands on a branch that the head has left.
         is_head: Whether the head is behind it.
     """
@@ -84,8 +83,7 @@ class Moment(TypedDict):
     id: str
     node: str
     outcome: str
-    seconds: float
-    kind: Literal["input", "step", "edit", "error"]
+    kind: Literal["input", "step", "edit"]
     is_left: bool
     is_head: bool
 
@@ -106,15 +104,14 @@ class Match(TypedDict):
 
     Attributes:
         rule: Its name.
-        pattern: Its pattern; empty where it has none.
-        parts: The error's text in pieces: each before the name of the group that it is, `match` for
-            the rest of the match, or an empty text.
+        text: What the error says.
+        captures: What the named groups of its pattern matched.
         ladder: The strategies that it lists.
     """
 
     rule: str
-    pattern: str
-    parts: list[tuple[str, str]]
+    text: str
+    captures: dict[str, str]
     ladder: list[str]
 
 
@@ -124,7 +121,7 @@ class Detail(TypedDict):
     changes: list[ViewChange]
     matches: list[Match]
     tried: list[dict[str, str]]
-    cost: dict[str, float]
+    cost: dict[str, str]
     error: str
 
 

@@ -51,10 +51,9 @@ from selfcorrect.model import Call, JsonDict
 from selfcorrect.nodes.execute import unfit
 from selfcorrect.routing import PASSED
 from selfcorrect.state import CorrectionState, Update
-from selfcorrect.step import Loop
+from selfcorrect.step import Loop, walk_hosted
 from selfcorrect.text import quote
 from selfcorrect.threads.forms import NO_WORDS
-from selfcorrect.walk import walk_hosted
 
 MOST_ASKS = 16
 """How often the model is asked in one turn, whatever a policy says."""

@@ -35,9 +35,8 @@ from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.call_once import EXECUTION, change
 from selfcorrect.report import FailureReport
-from selfcorrect.step import Loop
+from selfcorrect.step import Loop, walk_hosted
 from selfcorrect.tools.run import plain
-from selfcorrect.walk import walk_hosted
 
 Handler: TypeAlias = Callable[[ToolCallRequest], Any]
 """LangChain's own way to run a tool; in async code it gives an awaitable."""

@@ -6,12 +6,11 @@ from typing import Any
 from langgraph.channels.ephemeral_value import EphemeralValue
 from langgraph.types import StateSnapshot
 
-from selfcorrect.errors import GraphSetupError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.graph import GraphNode
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.step import Loop
 from selfcorrect.strategy_map.registry import bind
-from selfcorrect.text import text_of
 
 
 def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
@@ -29,8 +28,6 @@ def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
     """
     if isinstance(graph.stream_channels, str):  # the state is one value without keys
         return values
-    if not isinstance(values, Mapping) or not values:
-        raise GraphSetupError(f"an edit is a dict with keys of the state, not {values!r:.80}")
     keys, loop = list(graph.stream_channels_list), loop_of(graph)
     edit = dict(values)
     if loop is not None:
@@ -39,9 +36,7 @@ def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
         if "strategy" in edit.keys() - keys:
             edit |= _edit_strategy(loop, at, edit.pop("strategy"), edit.pop("options", {}))
         keys += ["name", "args", "strategy"]
-    for key in edit:
-        if key not in keys:
-            raise GraphSetupError(unknown_name("key", text_of(key), keys))
+    refuse_unknown("key", edit, keys)
     # What lasts for one step would be lost before the node that reads it has run.
     kept = {
         key: item
@@ -68,8 +63,6 @@ def _edit_call(state: JsonObject, short: JsonDict) -> JsonDict:
 def _edit_strategy(loop: Loop, at: StateSnapshot, name: Any, options: Any) -> JsonDict:
     if "repair" not in at.next:
         raise GraphSetupError('a strategy is chosen in front of "repair": run(until="repair")')
-    if not isinstance(name, str) or not isinstance(options, dict):
-        raise GraphSetupError("`strategy` is a name, and `options` a dict")
     findings = at.values["findings"]
     chosen = [rung["finding"] for rung in at.values["selected"]] or range(len(findings))
     for number in chosen:

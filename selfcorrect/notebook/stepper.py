@@ -8,27 +8,24 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock
-from time import monotonic
 from typing import Any, Self
 from uuid import uuid4
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.pregel import Pregel
 from langgraph.types import Command
 
 from selfcorrect.drawing.html import page, still
 from selfcorrect.drawing.svg import draw
-from selfcorrect.drawing.text import describe, error_text
+from selfcorrect.drawing.text import error_text, view_text
 from selfcorrect.drawing.view import View
-from selfcorrect.errors import GraphSetupError, SelfCorrectError, unknown_name
+from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
 from selfcorrect.graph import AGAIN
-from selfcorrect.model import JsonDict
 from selfcorrect.notebook.edits import complete_edit, loop_of
-from selfcorrect.notebook.history import Point, id_of, read_history
+from selfcorrect.notebook.history import Point, read_history
 from selfcorrect.notebook.outputs import Shown
 from selfcorrect.notebook.views import Sight, view_of
-from selfcorrect.text import release, text_of
+from selfcorrect.text import release
 from selfcorrect.tools.run import check_sync
 
 MAX_STEPS = 1_000
@@ -53,8 +50,8 @@ class Stepper:
             run again, and `restart` begins a new thread, for which no earlier call counts.
 
     Raises:
-        GraphSetupError: If the graph is not compiled. Every command raises it, or another
-            `SelfCorrectError`, where it is not possible now; then nothing has changed.
+        GraphSetupError: If there is neither an input nor a history. Every command raises it where
+            it is not possible now; then nothing has changed.
     """
 
     def __init__(
@@ -66,9 +63,6 @@ class Stepper:
         thread: str | None = None,
         confirm: bool = False,
     ) -> None:
-        if not isinstance(graph, Pregel):
-            kind = type(graph).__name__
-            raise GraphSetupError(f"a Stepper takes a compiled LangGraph graph, not a {kind}")
         has_saver = isinstance(graph.checkpointer, BaseCheckpointSaver)
         self.graph: Any = (
             graph if has_saver else graph.copy(update={"checkpointer": InMemorySaver()})
@@ -77,7 +71,6 @@ class Stepper:
         self._config = dict(config or {})
         self._breakpoints: set[str] = set()
         self._listeners: list[Callable[[], Any]] = []
-        self._seconds: dict[str, float] = {}
         self._lock, self._pause = Lock(), Event()
         self._head = ""
         """The checkpoint at which the head stands; empty for the newest one."""
@@ -123,15 +116,13 @@ class Stepper:
             after: A node: the newest state behind it.
         """
         named = self._names(node for node in (before, after) if node is not None)
-        if at is None and not named:
-            raise GraphSetupError("goto takes an id, a number, `before` or `after`")
         with self._command():
             sight = self._sight()
             points, by_id = sight.history.points, sight.history.by_id
             moments: dict[Any, Point] = {**by_id, **dict(enumerate(points))}
             if at is not None and at not in moments:
                 numbers = f" and the numbers 0 to {len(points) - 1}"
-                raise GraphSetupError(unknown_name("moment", text_of(at), by_id) + numbers)
+                raise GraphSetupError(unknown_name("moment", at, by_id) + numbers)
             matches = [
                 point
                 for point in (*points, *sight.head.path)
@@ -156,8 +147,6 @@ class Stepper:
             edit = complete_edit(self.graph, self._sight().now, values)
             try:
                 self.graph.update_state(self._head_config(), edit, as_node)
-            except SelfCorrectError:
-                raise
             except Exception as error:
                 why = error_text(error)
                 raise GraphSetupError(f"the state does not take the edit: {why}") from error
@@ -213,12 +202,12 @@ class Stepper:
 
     def text(self) -> str:
         """Return the view for a terminal."""
-        return describe(self.view())
+        return view_text(self.view())
 
     def snapshot(self) -> Shown:
         """Return what is shown now, as it stays."""
         view = self.view()
-        return Shown({"text/plain": describe(view), "text/html": still(view)})
+        return Shown({"text/plain": view_text(view), "text/html": still(view)})
 
     def to_svg(self) -> str:
         """Return the picture of the run."""
@@ -245,9 +234,6 @@ class Stepper:
         from selfcorrect.notebook.widget import display_cell
 
         display_cell(self)
-
-    def _repr_mimebundle_(self, **_: Any) -> JsonDict:
-        return self.snapshot().bundle
 
     def _begin(self, thread: str | None) -> None:
         """Begin with the input in a thread; nothing runs."""
@@ -280,9 +266,7 @@ class Stepper:
     def _names(self, nodes: Any, words: tuple[str, ...] = ()) -> set[str]:
         names = {*nodes}
         allowed = [*(node for node in self.graph.nodes if node != "__start__"), *words]
-        for name in names:
-            if name not in allowed:
-                raise GraphSetupError(unknown_name("node", text_of(name), allowed))
+        refuse_unknown("node", names, allowed)
         return names
 
     def _walk(self, most: int, stops: Collection[str] = ()) -> Self:
@@ -303,17 +287,13 @@ class Stepper:
 
     def _advance(self, payload: Any = None) -> Any:
         """Run what is next, move the head behind it, and return its state."""
-        before, started, error = self._tip(), monotonic(), ""
+        self._error = ""
         try:
             self._invoke(payload, self._head_config())
-        except Exception as reason:
-            if self._head and self._tip().config == before.config:
-                raise  # the new branch was not even begun
-            error = f"{type(reason).__name__}: {release(text_of(reason), 2_000)}"
-        now, self._head, self._error = self._tip(), "", error
-        if not error:
-            self._seconds[id_of(now.config)] = monotonic() - started
-        return now
+        except Exception as error:
+            self._error = error_text(error, 2_000)
+        self._head = ""
+        return self.graph.get_state(self._base)
 
     def _invoke(self, payload: Any, config: Any) -> None:
         if not _needs_loop(self.graph):
@@ -331,9 +311,6 @@ class Stepper:
         own = {"checkpoint_ns": "", "checkpoint_id": sight.head.id}
         return {**self._base, "configurable": self._base["configurable"] | own}
 
-    def _tip(self) -> Any:
-        return self.graph.get_state(self._base)
-
     def _sight(self) -> Sight:
         history = read_history(self.graph, self._base)
         head = history.by_id[self._head] if self._head else history.last
@@ -345,7 +322,6 @@ class Stepper:
             head=head,
             error=self._error or release(next(errors, ""), 2_000),
             breakpoints=self._breakpoints,
-            seconds=self._seconds,
         )
 
 

@@ -1,7 +1,7 @@
 """Says what is shown of a run: LangGraph's history in, one `View` out."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import KW_ONLY
 from itertools import chain, pairwise, product
 from typing import Any
@@ -14,7 +14,6 @@ from selfcorrect.drawing.recorded import (
     detail_of,
     dict_of,
     list_of,
-    moment_of,
     outcome_of,
     question_of,
     shown,
@@ -40,7 +39,6 @@ class Sight:
         head: Where the head stands.
         error: What the last step raised.
         breakpoints: The nodes before which a run stops.
-        seconds: How long steps took, by checkpoint.
         is_running: Whether a command is at work.
     """
 
@@ -50,7 +48,6 @@ class Sight:
     head: Point
     error: str
     breakpoints: Collection[str]
-    seconds: Mapping[str, float]
     is_running: bool = False
 
     @property
@@ -89,7 +86,7 @@ def view_of(sight: Sight) -> View:
         "status": status,
         "sentence": _SENTENCES[status].format(next=_names(now.next) or "nothing"),
         "picture": _picture(sight),
-        "timeline": [*_moments(sight)],
+        "timeline": _moments(sight),
         "detail": _detail(sight),
         "state": {shown(text_of(k)): quote(redact_json(v), _MOST) for k, v in state.items()},
         "question": question_of(now.interrupts[0].value) if status == "waiting" else None,
@@ -117,22 +114,19 @@ def _picture(sight: Sight) -> Picture:
     )
 
 
-def _moments(sight: Sight) -> Iterator[Moment]:
+def _moments(sight: Sight) -> list[Moment]:
     path = {point.id for point in sight.head.path}
-    for point in sight.history.points:
-        moment = moment_of(
-            point.id,
-            _names(point.nodes),
-            _event(point),
+    return [
+        Moment(
+            id=point.id,
+            node=_names(point.nodes),
+            outcome=shown(_event(point).get("outcome")),
             kind=point.kind,
-            seconds=sight.seconds.get(point.id, 0.0),
             is_left=point.id not in path,
             is_head=point.id == sight.head.id,
         )
-        yield moment
-        if moment["is_head"] and sight.status == "error":
-            node, error = _names(sight.now.next), sight.error.partition(":")[0]
-            yield {**moment, "node": node, "outcome": error, "kind": "error", "is_head": False}
+        for point in sight.history.points
+    ]
 
 
 def _event(point: Point) -> JsonDict:
@@ -149,12 +143,10 @@ def _changes(point: Point) -> list[ViewChange]:
 
 
 def _detail(sight: Sight) -> Detail:
-    loop = loop_of(sight.graph)
-    findings = map(dict_of, list_of(state_of(sight.now).get("findings"))) if loop else ()
+    findings = map(dict_of, list_of(state_of(sight.now).get("findings")))
     ruled = [finding for finding in findings if "ladder" in finding]
     event = {**_event(sight.head), "findings": ruled}
-    detail = detail_of(event, loop.context.map if loop else None)
-    return {**detail, "error": sight.error if sight.status == "error" else ""}
+    return {**detail_of(event), "error": sight.error if sight.status == "error" else ""}
 
 
 def _edits(point: Point) -> list[JsonDict]:

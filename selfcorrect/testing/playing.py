@@ -6,7 +6,7 @@ from typing import Any, Unpack
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.protocols import Clock
 from selfcorrect.setup import Options, build_loop, show_options
-from selfcorrect.walk import awalk, walk
+from selfcorrect.step import awalk, walk
 
 
 @show_options(Options)

@@ -65,12 +65,9 @@ function tell({ detail, state, outcome }, place) {
   more.open = isOpen;
 }
 
-function explain({ rule, pattern, parts, ladder }, place) {
+function explain({ rule, text, captures, ladder }, place) {
   make("h2", rule ? "Rule " + rule : "Error", place);
-  if (pattern) make("code", pattern, make("p", null, place));
-  const quote = make("p", null, place, { class: "quote" });
-  for (const [text, name] of parts) make(name ? "mark" : "span", text, quote, name ? { title: name } : {});
-  const groups = parts.filter(([, name]) => name && name !== "match");
-  table("", groups.map(([text, name]) => [name, text]), place, groups.length ? ["group", ""] : null);
+  make("p", text, place, { class: "quote" });
+  table("", Object.entries(captures), place, ["group", ""]);
   if (ladder.length) make("p", "Strategies: " + ladder.join(", "), place);
 }

@@ -123,15 +123,13 @@ function render({ model, el }) {
 
   function list(timeline) {
     const focused = [...steps.children].findIndex((item) => item.contains(document.activeElement));
-    const longest = Math.max(...timeline.map((each) => each.seconds)) || 1;
     steps.replaceChildren();
     for (const each of timeline) {
       const left = each.is_left ? ", on a branch that was left" : "";
       const what = [each.node || each.kind, each.outcome].filter(Boolean).join(" → ");
-      const text = `${what}${each.seconds ? ` (${each.seconds.toPrecision(3)} s)` : ""}${left}`;
+      const text = what + left;
       const item = button(text, make("li", null, steps), () => send("goto", each.id));
       item.className = each.kind + (each.is_left ? " left" : "");
-      item.style.setProperty("--long", each.seconds / longest);
       if (each.is_head) item.setAttribute("aria-current", "step");
     }
     if (focused >= 0) (steps.children[focused]?.firstChild ?? root).focus({ preventScroll: true });
