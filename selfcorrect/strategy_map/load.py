@@ -137,7 +137,7 @@ def _read_shipped(path: Path) -> Layer:
 
 
 def _parse(data: JsonDict, label: str, problems: list[str]) -> MapDocument:
-    """Return a map; add a sentence for each part that is unusable, and then return an empty one."""
+    """Return what is usable of a map, and add a sentence for each part that is not."""
     if not isinstance(data.get("rule", []), list):
         problems.append(f"{label}: rule: must be a list; write [[rule]] above each rule")
         data = {**data, "rule": []}
@@ -145,7 +145,24 @@ def _parse(data: JsonDict, label: str, problems: list[str]) -> MapDocument:
         return MapDocument.model_validate(data)
     except ValidationError as error:
         problems += _sentences(error, data, label)
-        return MapDocument(format=1)
+        return _parse(_without_faults(data, error), label, [])
+
+
+def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
+    """Leave out the keys and rules at fault, so that the rest can be checked too."""
+    kept = {key: item for key, item in data.items() if key in MapDocument.model_fields}
+    rules: dict[Any, Any] = dict(enumerate(kept.pop("rule", ())))
+    for fault in error.errors():
+        top, *inner = fault["loc"]
+        if top != "rule":
+            kept.pop(str(top), None)
+        elif len(inner) < 2 or inner[1] == "id":
+            rules.pop(inner[0], None)
+        elif inner[0] in rules:
+            rest = {key: item for key, item in rules[inner[0]].items() if key != inner[1]}
+            # What is left of it has a condition, or that would be its next fault.
+            rules[inner[0]] = {"tool": "*", **rest}
+    return {**kept, "rule": list(rules.values()), "format": 1}
 
 
 _KEYS: dict[Any, type[BaseModel]] = {

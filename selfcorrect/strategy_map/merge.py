@@ -99,7 +99,7 @@ def rules_of(
         for key in layer.document.disable:
             with collect(problems, layer.label, "disable"):
                 # A typo would leave the rule in force, and nobody would notice.
-                if key not in placed and not problems:
+                if key not in placed:
                     raise ValueError(f"there is no rule {key!r}{near_name(key, placed)}")
     disabled = {key for layer in layers for key in layer.document.disable}
     rules = [each for each in placed.values() if each.key not in disabled]
