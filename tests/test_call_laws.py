@@ -158,8 +158,8 @@ MUTANTS = [
     (
         "the month first",
         "order",
-        f"{VALUES}.dates._days",
-        lambda original: lambda ways, safety: original(ways, safety)[-1:],
+        f"{VALUES}.dates._days_in",
+        lambda original: lambda text: original(text)[-1:],
     ),
     (
         "any day of the week",

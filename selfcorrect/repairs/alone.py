@@ -19,8 +19,8 @@ from selfcorrect.model import (
 from selfcorrect.pointer import keys_of, look, pointer
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.arguments import repair_arguments
-from selfcorrect.repairs.relative_date import RelativeDate
 from selfcorrect.schema.place import Place
+from selfcorrect.values.dates import RELATIVE
 from selfcorrect.values.primitives import PRIMITIVES, Primitive
 from selfcorrect.values.readings import Permission
 
@@ -59,23 +59,22 @@ class Alone:
         return GiveUp(found.problems[0].text if found.problems else "it finds nothing to change")
 
 
-def make_primitive(name: str, options: JsonObject) -> Alone | RelativeDate:
+def make_primitive(name: str, options: JsonObject) -> Alone:
     """Return a strategy with its option bound.
 
     Raises:
         ValueError: If it has no such option, or the option holds no words.
     """
-    found = PRIMITIVES[name]
-    is_switch = found.option == "relative"
+    primitive = PRIMITIVES[name]
+    is_switch = primitive.option == "relative"
     for key, words in options.items():
-        if key != found.option:
-            raise ValueError(unknown_name("option", key, [found.option or "none"]))
+        if key != primitive.option:
+            raise ValueError(unknown_name("option", key, [primitive.option or "none"]))
         if not isinstance(words, bool if is_switch else Mapping):
             wanted = "true or false" if is_switch else "a table"
             raise ValueError(f"refuses its options: {key} must be {wanted}")  # noqa: TRY004
-    if is_switch:
-        return RelativeDate(Alone(found)) if options.get("relative") else Alone(found)
-    return Alone(replace(found, words=options.get(found.option, {})))
+    words = options.get(primitive.option) or {}
+    return Alone(replace(primitive, words=RELATIVE if is_switch and words else words))
 
 
 def _listed(place: Place, diagnosis: Diagnosis) -> JsonDict:

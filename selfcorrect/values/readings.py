@@ -6,7 +6,7 @@ from selfcorrect.model import JSON, JsonObject, Safety, frozen
 from selfcorrect.schema.place import Place
 from selfcorrect.values.booleans import read_boolean
 from selfcorrect.values.choices import read_choice, read_synonym
-from selfcorrect.values.dates import DATES, read_date
+from selfcorrect.values.dates import DATES, read_date, read_relative
 from selfcorrect.values.lists import read_list
 from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
@@ -59,13 +59,14 @@ def readings(value: JSON, place: Place, allow: Permission) -> list[Reading]:
     >>> readings("2.5", place, allow)
     []
     """
-    found = [each for read, _ in _readers(value, place) for each in read(value, place)]
+    every = [each for read, _ in _readers(value, place) for each in read(value, place)]
     if place.choices:
-        found += read_synonym(value, place, allow.words("correct-enum"))
+        every += read_synonym(value, place, allow.words("correct-enum"))
+    every += read_relative(value, allow.words("format-date"))
     return [
         each
         for strategy in allow.strategies
-        for each in found
+        for each in every
         if each.strategy == strategy.name
         and allow.takes(each)
         and (strategy.is_shape or place.accepts(each.value))
