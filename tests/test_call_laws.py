@@ -307,14 +307,14 @@ MUTANTS = [
     (
         "a tool's name in a longer one",
         "rename",
-        "selfcorrect.repairs.tool_names.difference",
+        "selfcorrect.repairs.rename_tool.difference",
         inside,
     ),
-    ("a tool's name with a sign", "rename", "selfcorrect.repairs.tool_names.is_plain", YES),
+    ("a tool's name with a sign", "rename", "selfcorrect.repairs.rename_tool.is_plain", YES),
     (
         "any namespace",
         "rename",
-        "selfcorrect.repairs.tool_names._NAMESPACE",
+        "selfcorrect.repairs.rename_tool._NAMESPACE",
         instead(re.compile(r"\w+[.:/]")),
     ),
     (

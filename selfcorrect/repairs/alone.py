@@ -1,7 +1,6 @@
 """A strategy of the pass over arguments, called alone for one place, as a ladder calls it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from selfcorrect.errors import unknown_name
 from selfcorrect.model import (
@@ -31,9 +30,11 @@ class Alone:
 
     Attributes:
         primitive: The strategy.
+        words: What its option holds.
     """
 
     primitive: Primitive
+    words: JsonObject
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         name = self.primitive.name
@@ -45,18 +46,20 @@ class Alone:
         if written is ABSENT:
             return GiveUp("there is no value where the error points")
         place = context.place(call).at(keys, call.args)
-        told, demand = context.trust(diagnosis), _DEMANDS.get(name)
-        asked = demand(place, told) if demand else told.constraint
+        trusted, demand = context.trust(diagnosis), _DEMANDS.get(name)
+        asked = demand(place, trusted) if demand else trusted.constraint
         wanted = Place({**place.view, **asked}, place.root, place.name)
         if wanted.accepts(written):
             return GiveUp("the value fits already")
         tool = context.tools.get(call.name)
         description = tool.description if tool else ""
-        allow = Permission((self.primitive,), acts=acts(context.effect), description=description)
-        found = repair_arguments(written, wanted, allow, keys)
-        if found.changes:
-            return Changed(found.changes)
-        return GiveUp(found.problems[0].text if found.problems else "it finds nothing to change")
+        allow = Permission({name: self.words}, acts=acts(context.effect), description=description)
+        rewrite = repair_arguments(written, wanted, allow, keys)
+        if rewrite.changes:
+            return Changed(rewrite.changes)
+        return GiveUp(
+            rewrite.problems[0].text if rewrite.problems else "there is nothing to change"
+        )
 
 
 def make_primitive(name: str, options: JsonObject) -> Alone:
@@ -74,16 +77,16 @@ def make_primitive(name: str, options: JsonObject) -> Alone:
             wanted = "true or false" if is_switch else "a table"
             raise ValueError(f"refuses its options: {key} must be {wanted}")  # noqa: TRY004
     words = options.get(primitive.option) or {}
-    return Alone(replace(primitive, words=RELATIVE if is_switch and words else words))
+    return Alone(primitive, RELATIVE if is_switch and words else words)
 
 
 def _listed(place: Place, diagnosis: Diagnosis) -> JsonDict:
     """Take the listed values from the error where the schema has none."""
     if place.choices:
         return {}
-    said = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
-    found = [bare for each in said if (bare := each.strip(" '\""))]
-    return {"enum": diagnosis.constraint.get("enum", found)}
+    parts = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
+    values = [bare for each in parts if (bare := each.strip(" '\""))]
+    return {"enum": diagnosis.constraint.get("enum", values)}
 
 
 _DEMANDS: Mapping[str, Callable[[Place, Diagnosis], JsonDict]] = {

@@ -29,7 +29,6 @@ from selfcorrect.schema.place import Place
 from selfcorrect.text import redact
 from selfcorrect.tools.spec import ToolSpec
 from selfcorrect.values.nothing import is_empty
-from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Permission, readings
 
 
@@ -166,7 +165,7 @@ def _compare(start: JsonObject, made: JsonObject, tool: ToolSpec) -> dict[str, s
         {key: value for key, value in args.items() if not is_empty(value)} for args in (start, made)
     )
     place = tool.arguments
-    allow = Permission(EVERY, acts=tool.acts)
+    allow = Permission(acts=tool.acts)
 
     def means(origin: str, target: str) -> bool:
         values = [each.value for each in readings(before[origin], place.at([target]), allow)]

@@ -1,6 +1,7 @@
 """All ways in which one written value can be read as what a place wants."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 
 from selfcorrect.model import JSON, JsonObject, Safety, frozen
 from selfcorrect.schema.place import Place
@@ -10,7 +11,7 @@ from selfcorrect.values.dates import DATES, read_date, read_relative
 from selfcorrect.values.lists import read_list
 from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
-from selfcorrect.values.primitives import Primitive, Reader, Reading
+from selfcorrect.values.primitives import EVERY, PRIMITIVES, Reader, Reading
 from selfcorrect.values.structures import OPENED, read_nested, read_wrapped
 from selfcorrect.values.texts import read_words
 
@@ -20,29 +21,25 @@ class Permission:
     """What may be done to the arguments of one call.
 
     Attributes:
-        strategies: Those that the ladders list, in their order.
+        strategies: Those that the ladders list, in their order, each with the words that its
+            option holds.
         classes: Classes of changes that the policy lets run.
         acts: Whether the tool changes something.
         description: What the tool's author says of it; none of its words is a slip.
     """
 
-    strategies: tuple[Primitive, ...]
+    strategies: Mapping[str, JsonObject] = field(default_factory=lambda: EVERY)
     classes: frozenset[Safety] = frozenset(Safety)
     acts: bool = True
     description: str = ""
 
-    def find(self, name: str) -> Primitive | None:
-        """Return a strategy, if it is listed."""
-        return next((each for each in self.strategies if each.name == name), None)
-
     def words(self, name: str) -> JsonObject:
         """Return what a strategy looks words up in."""
-        found = self.find(name)
-        return found.words if found else {}
+        return self.strategies.get(name, {})
 
     def lets(self, name: str, safety: Safety) -> bool:
         """Say whether a strategy may make a change of a class."""
-        return safety in self.classes and self.find(name) is not None
+        return safety in self.classes and name in self.strategies
 
     def takes(self, reading: Reading) -> bool:
         """Say whether a value may be read so."""
@@ -53,7 +50,7 @@ def readings(value: JSON, place: Place, allow: Permission) -> list[Reading]:
     """Return the readings of a value in the order of the strategies; two may give the same one.
 
     >>> place = Place.of({"properties": {"n": {"type": "integer"}}}).properties["n"]
-    >>> allow = Permission((Primitive("convert-type", ""),))
+    >>> allow = Permission({"convert-type": {}})
     >>> [(each.value, each.safety.value) for each in readings(" 5", place, allow)]
     [(5, 'exact')]
     >>> readings("2.5", place, allow)
@@ -65,19 +62,19 @@ def readings(value: JSON, place: Place, allow: Permission) -> list[Reading]:
     every += read_relative(value, allow.words("format-date"))
     return [
         each
-        for strategy in allow.strategies
+        for name in allow.strategies
         for each in every
-        if each.strategy == strategy.name
+        if each.strategy == name
         and allow.takes(each)
-        and (strategy.is_shape or place.accepts(each.value))
+        and (PRIMITIVES[name].is_shape or place.accepts(each.value))
     ]
 
 
 def applicable(value: JSON, place: Place, allow: Permission) -> tuple[str, ...]:
     """Return the names of the strategies that can look at a value here, or in a branch."""
     places = place.branches or (place,)
-    names = {name for each in places for _, found in _readers(value, each) for name in found}
-    return tuple(each.name for each in allow.strategies if each.name in names)
+    names = {name for each in places for _, own in _readers(value, each) for name in own}
+    return tuple(name for name in allow.strategies if name in names)
 
 
 def _readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str, ...]]]:
