@@ -47,23 +47,19 @@ def difference(
     # What stands before a dot or colon is a namespace, such as a server: a name keeps its own.
     if _namespace(one) != _namespace(other):
         return OTHER
-    if strict:
-        return ALIKE if _is_sure(one, other, terms) else OTHER
     pair = _differing_words(words(one), words(other))
-    if pair is not None and (is_short_for(*pair) or is_slip(*pair, terms)):
+    if strict:
+        # Another number is another thing, wherever its digits stand.
+        if not (letters(one) + letters(other)).isalpha():
+            return OTHER
+        pair = pair or _differing_words(_noisy_words(one), _noisy_words(other))
+    is_same_word = is_inner_slip if strict else is_slip
+    if pair is not None and (is_short_for(*pair) or is_same_word(*pair, terms)):
         return ALIKE
+    if strict:
+        return OTHER
     share = _noise(one, other, terms)
     return OTHER if share is None else NOISY + share
-
-
-def _is_sure(one: str, other: str, terms: frozenset[str]) -> bool:
-    """Say whether one word of two names differs, and is an abbreviation or misspelt inside."""
-    # Another number is another thing, wherever its digits stand.
-    if not (letters(one) + letters(other)).isalpha():
-        return False
-    pair = _differing_words(words(one), words(other))
-    pair = pair or _differing_words(_noisy_words(one), _noisy_words(other))
-    return pair is not None and (is_short_for(*pair) or is_inner_slip(*pair, terms))
 
 
 def _noisy_words(name: str) -> tuple[str, ...]:

@@ -70,8 +70,10 @@ async def ask_fixer(fixer: Any, request: FixRequest, context: RepairContext) -> 
         # An agent reads messages, and answers with one.
         messages = [("system", _FIXER), ("human", _data(request))]
         out = await value_of(ask({**asdict(request), "messages": messages}))
-        said = (out.get("messages") or [out])[-1] if isinstance(out, Mapping) else out
-        answer = out["result"] if isinstance(out, Mapping) and "result" in out else said
+        answer = out
+        if isinstance(out, Mapping):
+            last = (out.get("messages") or [out])[-1]
+            answer = out.get("result", last)
     else:
         answer = await value_of(ask(request))
     return _value_in(answer)
@@ -114,13 +116,13 @@ class AskHandler:
     kind: str
 
     async def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        given: Any = call.args
+        written: Any = call.args
         faults: Mapping[str, ToolFault] = {
-            "invalid_args": InvalidArgs(given, diagnosis.text, context.schema),
-            "deserialization_error": DeserializationError(given, call.name, context.error),
-            "execution_error": ExecutionError(given, context.error),
+            "invalid_args": InvalidArgs(written, diagnosis.text, context.schema),
+            "deserialization_error": DeserializationError(written, call.name, context.error),
+            "execution_error": ExecutionError(written, context.error),
         }
-        args, raw = ({}, given) if isinstance(given, str) else (given, None)
+        args, raw = ({}, written) if isinstance(written, str) else (written, None)
         request = FixRequest(args, raw, diagnosis.text, context.schema, context.request)
         decision = getattr(self.handler, self.kind)
         return await self._decide(decision, faults[self.kind], request, context)
@@ -128,12 +130,10 @@ class AskHandler:
     async def _decide(
         self, decision: Decision, fault: ToolFault, request: FixRequest, context: RepairContext
     ) -> Repair:
-        answer = await value_of(decision(fault)) if callable(decision) else decision
-        if answer is None:
-            return GiveUp("the handler does not decide")
-        if not isinstance(answer, Fix):
-            return answer
-        return await self._fix(answer, fault, request, context)
+        repair = await value_of(decision(fault)) if callable(decision) else decision
+        if isinstance(repair, Fix):
+            return await self._fix(repair, fault, request, context)
+        return GiveUp("the handler does not decide") if repair is None else repair
 
     async def _fix(
         self, fix: Fix, fault: ToolFault, request: FixRequest, context: RepairContext

@@ -63,7 +63,7 @@ class Remember:
     def learn(
         self,
         original: JSON,
-        made: Call,
+        call: Call,
         changes: Sequence[Change],
         tools: Mapping[str, ToolSpec],
     ) -> None:
@@ -71,29 +71,29 @@ class Remember:
 
         Args:
             original: The call as it came in.
-            made: The call that ended well.
+            call: The call that ended well.
             changes: All that was changed.
             tools: The tools that are offered, by name.
         """
-        tool, makers = tools.get(made.name), _MAKERS & {each.safety for each in changes}
+        tool, makers = tools.get(call.name), _MAKERS & {each.safety for each in changes}
         if tool is None or tool.effect == "destructive" or not makers:
             return
         if not isinstance(original, dict) or not isinstance(original.get("args"), dict):
             return
         name = call_of(original).name
-        moves = _compare(original["args"], made.args, tool)
-        if moves is None or (name != made.name and name in tools):
+        moves = _compare(original["args"], call.args, tool)
+        if moves is None or (name != call.name and name in tools):
             # Something was dropped or added, or another tool was chosen: that is no slip.
             return
         # What a rule moves by itself needs no memory.
         by_rule = {each.moved_from for each in changes if each.safety not in _MAKERS}
         rows = [
-            (made.name, origin, target)
+            (call.name, origin, target)
             for origin, target in moves.items()
             if pointer(origin) not in by_rule
         ]
         if any(each.path == _NAME and each.safety in _MAKERS for each in changes):
-            rows += [(name, _NAME, made.name)] if _is_name(name) else []
+            rows += [(name, _NAME, call.name)] if _is_name(name) else []
         for tool_name, origin, target in rows:
             self._do(_KEEP, tool_name, _digest(tool), origin, target, max(makers).value)
 
@@ -155,14 +155,14 @@ def _repeat(moves: Mapping[str, str], call: Call, path: str, place: Place) -> li
     ]
 
 
-def _compare(start: JsonObject, made: JsonObject, tool: ToolSpec) -> dict[str, str] | None:
+def _compare(start: JsonObject, end: JsonObject, tool: ToolSpec) -> dict[str, str] | None:
     """Return where each argument went that the schema did not take; None if not all can be told.
 
     Nothing may be left out or written anew, and no value may stand for two.
     """
     # What is empty may have been dropped.
     before, after = (
-        {key: value for key, value in args.items() if not is_empty(value)} for args in (start, made)
+        {key: value for key, value in args.items() if not is_empty(value)} for args in (start, end)
     )
     place = tool.arguments
     allow = Permission(acts=tool.acts)
