@@ -259,7 +259,7 @@ MUTANTS = [
     (
         "a code in a text",
         "more",
-        f"{READ}.read_text",
+        f"{READ}.read_words",
         reads_found(r"\b[A-Z]{3}\b", "correct-format"),
     ),
     (

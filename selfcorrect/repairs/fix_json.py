@@ -75,7 +75,7 @@ def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
         read = decode_arguments(fence[1] if fence else text)
     except JsonTextError as error:
         return GiveUp(str(error))
-    skipped = ("fence",) * bool(fence) + read.skipped
+    skipped = ("fence", *read.skipped) if fence else read.skipped
     return _take(TextCall(call.name, read.value, (), inside(skipped)), call, "", context)
 
 

@@ -1,6 +1,6 @@
 """All ways in which one written value can be read as what a place wants."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 
 from selfcorrect.model import JSON, JsonObject, Safety, frozen
@@ -73,38 +73,26 @@ def readings(value: JSON, place: Place, allow: Permission) -> list[Reading]:
 def applicable(value: JSON, place: Place, allow: Permission) -> tuple[str, ...]:
     """Return the names of the strategies that can look at a value here, or in a branch."""
     places = place.branches or (place,)
-    names = {name for each in places for _, own in _readers(value, each) for name in own}
+    names = {name for each in places for _, own in _readers(value, each) for name in own.split()}
     return tuple(name for name in allow.strategies if name in names)
 
 
-def _readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str, ...]]]:
-    """Yield what may read a value of this type in this place, and for which strategies."""
-    if isinstance(value, dict):
-        yield read_wrapped, ("unwrap-value",)
-    else:
-        yield from _type_readers(value, place)
-        if place.choices:
-            yield read_choice, ("correct-enum",)
-    if isinstance(value, str) and value.lstrip()[:1] in OPENED:
-        yield read_nested, ("parse-nested",)
-    if isinstance(value, list):
-        yield read_list, ("unwrap-list",)
-    elif "array" in place.types:
-        yield read_list, ("split-list", "wrap-list")
-
-
-def _type_readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str, ...]]]:
-    """Yield what may read a value as a boolean, a number, a text, a day, or null."""
-    if "boolean" in place.types:
-        yield read_boolean, ("convert-type",)
-    if place.types & _NUMBERS:
-        yield read_number, ("convert-type",)
-    if not place.choices and place.takes("string"):
-        yield read_words, ("convert-type", "correct-format")
-        if place.format in DATES or place.pattern:
-            yield read_date, ("format-date", "format-time")
-    if isinstance(value, str) and place.is_nullable:
-        yield read_nothing, ("convert-type",)
-
-
-_NUMBERS = frozenset({"integer", "number"})
+def _readers(value: JSON, place: Place) -> list[tuple[Reader, str]]:
+    """Return what may read a value of this type in this place, and for which strategies."""
+    is_text, is_list, is_object = (isinstance(value, each) for each in (str, list, dict))
+    types = frozenset[str]() if is_object else place.types
+    is_free = not (is_object or place.choices) and place.takes("string")
+    has_form = place.format in DATES or bool(place.pattern)
+    table: list[tuple[object, Reader, str]] = [
+        (is_object, read_wrapped, "unwrap-value"),
+        ("boolean" in types, read_boolean, "convert-type"),
+        (types & {"integer", "number"}, read_number, "convert-type"),
+        (is_free, read_words, "convert-type correct-format"),
+        (is_free and has_form, read_date, "format-date format-time"),
+        (is_text and place.is_nullable, read_nothing, "convert-type"),
+        (place.choices and not is_object, read_choice, "correct-enum"),
+        (is_text and str(value).lstrip()[:1] in OPENED, read_nested, "parse-nested"),
+        (is_list, read_list, "unwrap-list"),
+        ("array" in place.types and not is_list, read_list, "split-list wrap-list"),
+    ]
+    return [(read, names) for may_read, read, names in table if may_read]
