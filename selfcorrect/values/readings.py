@@ -59,7 +59,8 @@ def readings(value: JSON, place: Place, allow: Permission) -> list[Reading]:
     every = [each for read, _ in _readers(value, place) for each in read(value, place)]
     if place.choices:
         every += read_synonym(value, place, allow.words("correct-enum"))
-    every += read_relative(value, allow.words("format-date"))
+    if days := allow.words("format-date"):
+        every += read_relative(value, days)
     return [
         each
         for name in allow.strategies
