@@ -151,8 +151,8 @@ def _end_of_value(text: str, start: int, quote: str, sign: str, *, is_header: bo
         if len(each[1]) <= depth:
             return start + each.start()
     pattern = _LINE if is_header or mark else _TAG if sign == ">" else _WORD
-    found = pattern.match(text, start)
-    return found.end() if found else start
+    match = pattern.match(text, start)
+    return match.end() if match else start
 
 
 def _is_random(value: str) -> bool:

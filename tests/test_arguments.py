@@ -1,7 +1,6 @@
 """The pass over a whole call: keys, wrappers, unions, what is missing, and its bounds."""
 
 import time
-from dataclasses import replace
 
 import pytest
 from kit import DATE, INTEGER, TEXT, Tool, run, table, with_rules
@@ -26,10 +25,7 @@ def repair(schema, args, *, acts=True, classes=UNASKED, words=None, **options):
     properties = schema.get("properties", schema)
     required = schema.get("required", []) if "properties" in schema else list(schema)
     place = Place.of({"properties": properties, "required": required})
-    strategies = tuple(
-        replace(each, words=words or {}) if each.name == "rename-argument" else each
-        for each in EVERY
-    )
+    strategies = {**EVERY, "rename-argument": words or {}}
     found = repair_arguments(args, place, Permission(strategies, classes, acts, **options))
     # What is reported is what was done.
     assert apply(Call("t", args), found.changes).args == found.args

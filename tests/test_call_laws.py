@@ -158,8 +158,8 @@ MUTANTS = [
     (
         "the month first",
         "order",
-        f"{VALUES}.dates._days",
-        lambda original: lambda ways, safety: original(ways, safety)[-1:],
+        f"{VALUES}.dates._days_in",
+        lambda original: lambda text: original(text)[-1:],
     ),
     (
         "any day of the week",
@@ -259,7 +259,7 @@ MUTANTS = [
     (
         "a code in a text",
         "more",
-        f"{READ}.read_text",
+        f"{READ}.read_words",
         reads_found(r"\b[A-Z]{3}\b", "correct-format"),
     ),
     (
@@ -307,14 +307,14 @@ MUTANTS = [
     (
         "a tool's name in a longer one",
         "rename",
-        "selfcorrect.repairs.tool_names.difference",
+        "selfcorrect.repairs.rename_tool.difference",
         inside,
     ),
-    ("a tool's name with a sign", "rename", "selfcorrect.repairs.tool_names.is_plain", YES),
+    ("a tool's name with a sign", "rename", "selfcorrect.repairs.rename_tool.is_plain", YES),
     (
         "any namespace",
         "rename",
-        "selfcorrect.repairs.tool_names._NAMESPACE",
+        "selfcorrect.repairs.rename_tool._NAMESPACE",
         instead(re.compile(r"\w+[.:/]")),
     ),
     (

@@ -16,7 +16,7 @@ from selfcorrect import Safety, ToolSpec
 from selfcorrect.names.arguments import match_keys
 from selfcorrect.names.letters import LONGEST, is_plain, letters, words
 from selfcorrect.names.likeness import OTHER, SAME, difference
-from selfcorrect.repairs.tool_names import match_tool
+from selfcorrect.repairs.rename_tool import match_tool
 from selfcorrect.schema.place import Place
 
 QUICK = settings(max_examples=800, deadline=None, derandomize=True)
@@ -36,8 +36,7 @@ def tool(name, effect=None, description="", *arguments):
 
 def meant_tool(name, *offered, args=None):
     by_name = {each.name: each for each in offered}
-    found = match_tool(name, {"subject": "x"} if args is None else args, by_name)
-    return found and (found.name, found.safety)
+    return match_tool(name, {"subject": "x"} if args is None else args, by_name)
 
 
 def meant_keys(strangers, holes, acts=True, required=(), said=(), synonyms=()):
@@ -48,7 +47,7 @@ def meant_keys(strangers, holes, acts=True, required=(), said=(), synonyms=()):
         given_,
         places,
         acts=acts,
-        said=frozenset(said),
+        terms=frozenset(said),
         reads=lambda value, place: True,
         synonyms=dict(synonyms),
     )
@@ -163,7 +162,7 @@ def test_a_value_that_does_not_fit_names_nothing():
         {"Seats": "window"},
         places,
         acts=False,
-        said=frozenset(),
+        terms=frozenset(),
         reads=lambda value, place: place.accepts(value),
         synonyms={},
     )

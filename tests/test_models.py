@@ -10,7 +10,6 @@ from langchain_core.messages import AIMessage
 from selfcorrect import (
     AskModel,
     ErrorRule,
-    MapError,
     Mender,
     Prompts,
     StrategyMap,
@@ -145,12 +144,6 @@ def test_a_text_that_is_no_call_stays_in_the_report():
     for text, answers in ((TEXT, [{"call_is_meant": False}]), ("I want to find Emma.", [])):
         failure = run(answers, text=text)[2]["failure"]
         assert failure["call"] == failure["original"] == {"raw": text}
-
-
-@pytest.mark.parametrize("rounds", [0, -1])
-def test_a_model_is_asked_at_least_once(rounds):
-    with pytest.raises(MapError, match="rounds must be at least 1"):
-        run([CALL], rounds=rounds)
 
 
 def usage(answer, tokens):

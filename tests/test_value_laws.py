@@ -94,10 +94,10 @@ LAWS = [
         a_whole_phrase_is_the_unit,
         *(units, "_phrases"),
         lambda _original: (
-            lambda text: ({row for row in map(units._known, re.split(r"\W+", text)) if row}, [])
+            lambda text: ({row for row in map(units._row_of, re.split(r"\W+", text)) if row}, [])
         ),
     ),
-    (a_whole_phrase_is_the_unit, units, "_IDLE", lambda _original: re.compile(r"\S+\s")),
+    (a_whole_phrase_is_the_unit, units, "_FILLER", lambda _original: re.compile(r"\S+\s")),
 ]
 
 

@@ -1,14 +1,12 @@
 """Readings of single values: what each means in a place, and what is refused."""
 
-from dataclasses import replace
-
 import pytest
 from kit import INTEGER, TEXT, sections, table
 
 from selfcorrect.model import Safety
 from selfcorrect.repairs.arguments import repair_arguments
 from selfcorrect.schema.place import Place
-from selfcorrect.values.primitives import EVERY, PRIMITIVES
+from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Permission
 
 UNASKED = frozenset({Safety.EXACT, Safety.INFERRED})
@@ -139,11 +137,11 @@ def test_a_negation_in_a_name_is_not_idle():
 def test_only_what_is_allowed_is_read():
     assert repair(INTEGER, "five", classes={Safety.EXACT}).problems
     place = Place.of({"properties": {"q": INTEGER}})
-    others = tuple(each for each in EVERY if each.name != "convert-type")
+    others = {name: {} for name in EVERY if name != "convert-type"}
     assert repair_arguments({"q": "5"}, place, Permission(others)).problems
 
 
 def test_a_synonym_of_a_listed_value_is_read():
     place = Place.of({"properties": {"q": CABIN}})
-    allow = Permission((replace(PRIMITIVES["correct-enum"], words={"coach": "economy"}),))
+    allow = Permission({"correct-enum": {"coach": "economy"}})
     assert repair_arguments({"q": "Coach"}, place, allow).args == {"q": "economy"}

@@ -38,10 +38,10 @@ class Assignment:
 
 def match_keys(
     unknown: Mapping[str, JSON],
-    holes: Mapping[str, Place],
+    places: Mapping[str, Place],
     *,
     acts: bool,
-    said: frozenset[str],
+    terms: frozenset[str],
     reads: Callable[[JSON, Place], bool],
     synonyms: Mapping[str, str],
 ) -> Assignment:
@@ -50,44 +50,43 @@ def match_keys(
     A rival never makes an assignment surer. Noise in a key is believed only where every key and
     every required argument finds its place.
 
-    >>> holes = Place.of({"properties": {"from_city": {}, "to_city": {}}}).properties
-    >>> found = match_keys({"fromCity": 1, "city": 2}, holes, acts=True, said=frozenset(),
-    ...                    reads=lambda value, place: True, synonyms={})
-    >>> found.names
+    >>> places = Place.of({"properties": {"from_city": {}, "to_city": {}}}).properties
+    >>> match_keys({"fromCity": 1, "city": 2}, places, acts=True, terms=frozenset(),
+    ...            reads=lambda value, place: True, synonyms={}).names
     {'fromCity': 'from_city'}
 
     Args:
         unknown: The unknown keys with their values.
-        holes: The arguments without a value.
+        places: The arguments without a value.
         acts: Whether the tool may change something.
-        said: The words of the tool's description; none of them is a slip of another.
+        terms: The words of the tool's description; none of them is a slip of another.
         reads: Whether a value fits in a place, converted if need be.
         synonyms: Arguments by the other names that they go by; they come before any likeness.
     """
-    is_large = len(unknown) * len(holes) > MAX_PAIRS
-    price_of = partial(_price, said=said, synonyms=synonyms, is_large=is_large)
+    is_large = len(unknown) * len(places) > MAX_PAIRS
+    price_of = partial(_price, terms=terms, synonyms=synonyms, is_large=is_large)
     near = {
         (key, name): price
         for key, value in unknown.items()
-        for name, place in holes.items()
+        for name, place in places.items()
         if (price := price_of(key, place)) < OTHER and reads(value, place)
     }
     # Rivals count by the loosest likeness; an argument of a tool that acts needs the strictest.
     leads, ties = _find_leads(near)
-    found = {
+    prices = {
         key: price
         for key, name in leads.items()
-        if (price := price_of(key, holes[name], strict=acts)) < OTHER
-        and (price == SAME or not has_rival(key, name, holes))
+        if (price := price_of(key, places[name], strict=acts)) < OTHER
+        and (price == SAME or not has_rival(key, name, places))
     }
-    required = {name for name, place in holes.items() if place.required}
-    if len(found) < len(unknown) or not required <= {leads[key] for key in found}:
-        found = {key: price for key, price in found.items() if price < NOISY}
+    required = {name for name, place in places.items() if place.required}
+    if len(prices) < len(unknown) or not required <= {leads[key] for key in prices}:
+        prices = {key: price for key, price in prices.items() if price < NOISY}
     safety = {
         key: Safety.EXACT if price == SAME and key not in synonyms else Safety.INFERRED
-        for key, price in found.items()
+        for key, price in prices.items()
     }
-    return Assignment({key: leads[key] for key in found}, safety, ties)
+    return Assignment({key: leads[key] for key in prices}, safety, ties)
 
 
 def _find_leads(near: _Prices) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
@@ -116,7 +115,7 @@ def _price(
     key: str,
     place: Place,
     *,
-    said: frozenset[str],
+    terms: frozenset[str],
     synonyms: Mapping[str, str],
     is_large: bool,
     strict: bool = False,
@@ -128,11 +127,11 @@ def _price(
         is_same = same_words(key, place.name, strict=strict) and is_plain(key)
         return SAME if is_same else OTHER
     bare = _WRAPPER.sub("", key)
-    found = difference(bare, place.name, said, strict=strict)
-    if strict or found <= ALIKE or not is_plain(bare):
-        return found
+    price = difference(bare, place.name, terms, strict=strict)
+    if strict or price <= ALIKE or not is_plain(bare):
+        return price
     ours, theirs = _content(bare), _content(place.name)
-    return ALIKE if ours == theirs != [] else found
+    return ALIKE if ours == theirs != [] else price
 
 
 _TYPES = frozenset({"array", "dict", "int", "list", "map", "obj", "object", "str", "string"})

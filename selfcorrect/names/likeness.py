@@ -22,7 +22,7 @@ _NO_WORDS: frozenset[str] = frozenset()
 
 
 def difference(
-    one: str, other: str, said: frozenset[str] = _NO_WORDS, *, strict: bool = False
+    one: str, other: str, terms: frozenset[str] = _NO_WORDS, *, strict: bool = False
 ) -> float:
     """Return how far apart two names are, from `SAME` to `OTHER`; it is the same both ways.
 
@@ -34,7 +34,7 @@ def difference(
     Args:
         one: A name.
         other: The other name.
-        said: More words that are never slips, such as those of a description.
+        terms: More words that are never slips, such as those of a description.
         strict: Whether letters decide nothing, as on a tool that acts: names are alike only if
             one word is the other's abbreviation, or misspelt by one edit strictly inside it.
     """
@@ -47,33 +47,29 @@ def difference(
     # What stands before a dot or colon is a namespace, such as a server: a name keeps its own.
     if _namespace(one) != _namespace(other):
         return OTHER
+    pair = _differing_words(words(one), words(other))
     if strict:
-        return ALIKE if _is_sure(one, other, said) else OTHER
-    pair = _differing_words(words(one), words(other))
-    if pair is not None and (is_short_for(*pair) or is_slip(*pair, said)):
+        # Another number is another thing, wherever its digits stand.
+        if not (letters(one) + letters(other)).isalpha():
+            return OTHER
+        pair = pair or _differing_words(_noisy_words(one), _noisy_words(other))
+    is_same_word = is_inner_slip if strict else is_slip
+    if pair is not None and (is_short_for(*pair) or is_same_word(*pair, terms)):
         return ALIKE
-    share = _noise(one, other, said)
+    if strict:
+        return OTHER
+    share = _noise(one, other, terms)
     return OTHER if share is None else NOISY + share
-
-
-def _is_sure(one: str, other: str, said: frozenset[str]) -> bool:
-    """Say whether one word of two names differs, and is an abbreviation or misspelt inside."""
-    # Another number is another thing, wherever its digits stand.
-    if not (letters(one) + letters(other)).isalpha():
-        return False
-    pair = _differing_words(words(one), words(other))
-    pair = pair or _differing_words(_noisy_words(one), _noisy_words(other))
-    return pair is not None and (is_short_for(*pair) or is_inner_slip(*pair, said))
 
 
 def _noisy_words(name: str) -> tuple[str, ...]:
     """Return the words of a name, where a capital may be noise: in `quantiIty`, not in `payOut`."""
     parts = filter(None, _SEPARATOR.split(name))
-    split = (words(each) if _is_known(each, _NO_WORDS) else (letters(each),) for each in parts)
+    split = (words(each) if _is_word(each, _NO_WORDS) else (letters(each),) for each in parts)
     return sum(split, ())
 
 
-def is_inner_slip(one: str, other: str, said: frozenset[str] = _NO_WORDS) -> bool:
+def is_inner_slip(one: str, other: str, terms: frozenset[str] = _NO_WORDS) -> bool:
     """Say whether one of two words is the other, misspelt by one edit strictly inside it.
 
     A word of a trade that common English does not have, such as `sulfite`, is no slip.
@@ -88,7 +84,7 @@ def is_inner_slip(one: str, other: str, said: frozenset[str] = _NO_WORDS) -> boo
     if is_word(one) == is_word(other) or typos(one, other, 1) > 1:
         return False
     unknown = other if is_word(one) else one
-    return unknown not in said and not is_rare(unknown)
+    return unknown not in terms and not is_rare(unknown)
 
 
 def near_letters(one: str, other: str) -> bool:
@@ -105,7 +101,7 @@ def near_letters(one: str, other: str) -> bool:
     return is_slip(*pair) and pair[0] not in pair[1] and pair[1] not in pair[0]
 
 
-def is_slip(one: str, other: str, said: frozenset[str] = _NO_WORDS) -> bool:
+def is_slip(one: str, other: str, terms: frozenset[str] = _NO_WORDS) -> bool:
     """Say whether two words are one, written once with a letter or two wrong.
 
     One of them is a word of the language: of `hget` and `hset` nobody knows.
@@ -116,7 +112,7 @@ def is_slip(one: str, other: str, said: frozenset[str] = _NO_WORDS) -> bool:
     Args:
         one: A word.
         other: The other word.
-        said: More words that are never slips of a word.
+        terms: More words that are never slips of a word.
     """
     shortest, longest = sorted((len(one), len(other)))
     limit = 0 if shortest < _SHORTEST else 1 if longest < 8 else 2
@@ -125,8 +121,8 @@ def is_slip(one: str, other: str, said: frozenset[str] = _NO_WORDS) -> bool:
     # A letter before a word makes another one (`mount`, `umount`).
     if one[0] != other[0] or _ends_otherwise(one, other):
         return False
-    known = [is_word(each) or each in said for each in (one, other)]
-    return any(known) != all(known)
+    first, second = (is_word(each) or each in terms for each in (one, other))
+    return first != second
 
 
 _SHORTEST = 4
@@ -171,7 +167,7 @@ def has_rival(written: str, name: str, others: Iterable[str]) -> bool:
 _RIVAL = 2
 
 
-def _noise(one: str, other: str, said: frozenset[str]) -> float | None:
+def _noise(one: str, other: str, terms: frozenset[str]) -> float | None:
     """Return the share of letters that differ, if one name may be the other with noise in it."""
     first, second = letters(one), letters(other)
     shortest, longest = sorted((len(first), len(second)))
@@ -179,29 +175,29 @@ def _noise(one: str, other: str, said: frozenset[str]) -> float | None:
         return None
     most = int(MAX_NOISE * longest)
     share = typos(first, second, most)
-    if share > most or _says_other_words(one, other, said):
+    if share > most or _says_other_words(one, other, terms):
         return None
     return share / longest
 
 
-def _says_other_words(one: str, other: str, said: frozenset[str]) -> bool:
+def _says_other_words(one: str, other: str, terms: frozenset[str]) -> bool:
     """Say whether words differ that are words of their own, or one name only says more."""
     first, second = _plain_words(one), _plain_words(other)
     ours = [word for key, word in first.items() if key not in second]
     theirs = [word for key, word in second.items() if key not in first]
     if not ours or not theirs:
         return True
-    if any(_is_known(word, said) for word in ours) == any(_is_known(word, said) for word in theirs):
+    if any(_is_word(word, terms) for word in ours) == any(_is_word(word, terms) for word in theirs):
         return True
     if len(ours) != len(theirs):
         ours, theirs = ["".join(ours)], ["".join(theirs)]
     return any(_is_apart(letters(a), letters(b)) for a, b in zip(ours, theirs, strict=True))
 
 
-def _is_known(word: str, said: frozenset[str]) -> bool:
+def _is_word(word: str, terms: frozenset[str]) -> bool:
     # The words of `eventSlug` count each.
     parts = words(word)
-    return len(word) > 2 and all(is_word(each) or each in said for each in parts)
+    return len(word) > 2 and all(is_word(each) or each in terms for each in parts)
 
 
 def _is_apart(one: str, other: str) -> bool:
@@ -231,8 +227,8 @@ def _plain_words(name: str) -> dict[str, str]:
 
 
 def _namespace(name: str) -> str:
-    found = _SPACE.match(name)
-    return letters(found[0]) if found else ""
+    match = _SPACE.match(name)
+    return letters(match[0]) if match else ""
 
 
 def _differing_words(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, str] | None:

@@ -102,10 +102,10 @@ def _run_pass(ladders: Iterable[Sequence[Rung]], round_: Round) -> list[Problem]
     faults = [ladder[0] for ladder in ladders if ladder]
     problems: list[Problem] = []
     for own in _group_by_words(rungs):
-        primitives = tuple({rung.strategy: rung.primitive for rung in own}.values())
+        strategies = {rung.strategy: rung.repair.words for rung in own}
         # What the policy forbids is looked for last: a question shows what was refused.
         for classes in (allowed, Safety):
-            allow = Permission(primitives, frozenset(classes), tool.acts, tool.description)
+            allow = Permission(strategies, frozenset(classes), tool.acts, tool.description)
             repaired = repair_arguments(round_.call.args, tool.arguments, allow)
             _take_changes(repaired.changes, own, faults, round_)
             if not repaired.problems:
@@ -129,7 +129,7 @@ def _group_by_words(rungs: Iterable[Rung]) -> list[list[Rung]]:
 
 def _differ(rung: Rung, other: Rung) -> bool:
     is_same = rung.strategy == other.strategy
-    return is_same and rung.primitive.words != other.primitive.words
+    return is_same and rung.repair.words != other.repair.words
 
 
 def _take_changes(

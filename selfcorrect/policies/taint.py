@@ -16,10 +16,9 @@ from selfcorrect.text import clean
 from selfcorrect.values.dates import read_date
 from selfcorrect.values.nothing import is_empty
 from selfcorrect.values.numbers import BELOW_HUNDRED, number_word
-from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Permission, readings
 
-_ANY = Permission(EVERY, acts=False)
+_ANY = Permission(acts=False)
 """What a written value may mean at all: a model may choose, where a rule may not guess."""
 
 

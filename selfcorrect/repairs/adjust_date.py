@@ -31,8 +31,8 @@ def adjust_date(
     wanted = _day(look(call, diagnosis.path))
     if wanted is None:
         return GiveUp("there is no date where the error points")
-    told = context.trust(diagnosis).text
-    offered = available(call) if available else _DAY.findall(told)
+    text = context.trust(diagnosis).text
+    offered = available(call) if available else _DAY.findall(text)
     days = {day for each in offered if (day := _day(each)) is not None} - {wanted}
     near = [(away, day) for day in days if (away := abs(day - wanted).days) <= within_days]
     if not near:

@@ -1,7 +1,6 @@
 """A strategy of the pass over arguments, called alone for one place, as a ladder calls it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from selfcorrect.errors import unknown_name
 from selfcorrect.model import (
@@ -19,8 +18,8 @@ from selfcorrect.model import (
 from selfcorrect.pointer import keys_of, look, pointer
 from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs.arguments import repair_arguments
-from selfcorrect.repairs.relative_date import RelativeDate
 from selfcorrect.schema.place import Place
+from selfcorrect.values.dates import RELATIVE
 from selfcorrect.values.primitives import PRIMITIVES, Primitive
 from selfcorrect.values.readings import Permission
 
@@ -31,9 +30,11 @@ class Alone:
 
     Attributes:
         primitive: The strategy.
+        words: What its option holds.
     """
 
     primitive: Primitive
+    words: JsonObject
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         name = self.primitive.name
@@ -45,46 +46,47 @@ class Alone:
         if written is ABSENT:
             return GiveUp("there is no value where the error points")
         place = context.place(call).at(keys, call.args)
-        told, demand = context.trust(diagnosis), _DEMANDS.get(name)
-        asked = demand(place, told) if demand else told.constraint
+        trusted, demand = context.trust(diagnosis), _DEMANDS.get(name)
+        asked = demand(place, trusted) if demand else trusted.constraint
         wanted = Place({**place.view, **asked}, place.root, place.name)
         if wanted.accepts(written):
             return GiveUp("the value fits already")
         tool = context.tools.get(call.name)
         description = tool.description if tool else ""
-        allow = Permission((self.primitive,), acts=acts(context.effect), description=description)
-        found = repair_arguments(written, wanted, allow, keys)
-        if found.changes:
-            return Changed(found.changes)
-        return GiveUp(found.problems[0].text if found.problems else "it finds nothing to change")
+        allow = Permission({name: self.words}, acts=acts(context.effect), description=description)
+        rewrite = repair_arguments(written, wanted, allow, keys)
+        if rewrite.changes:
+            return Changed(rewrite.changes)
+        return GiveUp(
+            rewrite.problems[0].text if rewrite.problems else "there is nothing to change"
+        )
 
 
-def make_primitive(name: str, options: JsonObject) -> Alone | RelativeDate:
+def make_primitive(name: str, options: JsonObject) -> Alone:
     """Return a strategy with its option bound.
 
     Raises:
         ValueError: If it has no such option, or the option holds no words.
     """
-    found = PRIMITIVES[name]
-    is_switch = found.option == "relative"
+    primitive = PRIMITIVES[name]
+    is_switch = primitive.option == "relative"
     for key, words in options.items():
-        if key != found.option:
-            raise ValueError(unknown_name("option", key, [found.option or "none"]))
+        if key != primitive.option:
+            raise ValueError(unknown_name("option", key, [primitive.option or "none"]))
         if not isinstance(words, bool if is_switch else Mapping):
             wanted = "true or false" if is_switch else "a table"
             raise ValueError(f"refuses its options: {key} must be {wanted}")  # noqa: TRY004
-    if is_switch:
-        return RelativeDate(Alone(found)) if options.get("relative") else Alone(found)
-    return Alone(replace(found, words=options.get(found.option, {})))
+    words = options.get(primitive.option) or {}
+    return Alone(primitive, RELATIVE if is_switch and words else words)
 
 
 def _listed(place: Place, diagnosis: Diagnosis) -> JsonDict:
     """Take the listed values from the error where the schema has none."""
     if place.choices:
         return {}
-    said = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
-    found = [bare for each in said if (bare := each.strip(" '\""))]
-    return {"enum": diagnosis.constraint.get("enum", found)}
+    parts = diagnosis.captures.get("allowed", "").strip("[]()").split(",")
+    values = [bare for each in parts if (bare := each.strip(" '\""))]
+    return {"enum": diagnosis.constraint.get("enum", values)}
 
 
 _DEMANDS: Mapping[str, Callable[[Place, Diagnosis], JsonDict]] = {

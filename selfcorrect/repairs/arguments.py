@@ -92,7 +92,7 @@ def repair_arguments(
         at: The keys of the position.
 
     >>> place = Place.of({"properties": {"n": {"type": "integer"}}})
-    >>> allow = Permission((PRIMITIVES["convert-type"],))
+    >>> allow = Permission({"convert-type": {}})
     >>> repair_arguments({"n": "5"}, place, allow).args
     {'n': 5}
     """
@@ -100,8 +100,7 @@ def repair_arguments(
     try:
         return _Pass(allow, iter(range(_WORK))).value(args, position)
     except _TooMuchError:
-        names = [each.name for each in allow.strategies]
-        return position.refuse(args, "invalid", "too much is wrong with it", *names)
+        return position.refuse(args, "invalid", "too much is wrong with it", *allow.strategies)
 
 
 class _TooMuchError(Exception):
@@ -158,16 +157,18 @@ class _Pass:
         names = applicable(written, position.place, self.allow)
         if position.depth > _DEPTH:
             return position.refuse(written, "invalid", "it is nested too deeply", *names)
-        ways = list(self.ways(written, position))
-        good = [way for way in ways if not way.problems and position.place.accepts(way.args)]
+        rewrites = list(self.rewrites(written, position))
+        good = [
+            each for each in rewrites if not each.problems and position.place.accepts(each.args)
+        ]
         if good:
-            return self.surest(written, good, ways, position)
+            return self.surest(written, good, rewrites, position)
         if position.keys and is_empty(written):
             return position.refuse(written, "missing", "it is empty", *names)
-        return _nearest(written, ways, position, names)
+        return _nearest(written, rewrites, position, names)
 
-    def ways(self, written: JSON, position: _Position) -> Iterator[Rewrite]:
-        """Yield the value as each way makes it."""
+    def rewrites(self, written: JSON, position: _Position) -> Iterator[Rewrite]:
+        """Yield what each branch, the parts, and each reading make of the value."""
         place = position.place
         for branch in _branches(written, place):
             yield self.value(written, position.inside(branch))
@@ -179,29 +180,34 @@ class _Pass:
             yield self.items(written, position)
         if place.branches:
             return
-        for found in readings(written, place, self.allow):
-            inner = self.value(found.value, position.inside(place))
+        for reading in readings(written, place, self.allow):
+            inner = self.value(reading.value, position.inside(place))
             # Only what the text itself writes is worth reading in part.
-            if not inner.problems or found.strategy in _PARTIAL:
-                change = position.change(written, found.value, found.safety, found.strategy)
+            if not inner.problems or reading.strategy in _PARTIAL:
+                change = position.change(written, reading.value, reading.safety, reading.strategy)
                 yield Rewrite(inner.args, (change, *inner.changes), inner.problems)
 
     def surest(
-        self, written: JSON, good: Sequence[Rewrite], ways: Sequence[Rewrite], position: _Position
+        self,
+        written: JSON,
+        good: Sequence[Rewrite],
+        rewrites: Sequence[Rewrite],
+        position: _Position,
     ) -> Rewrite:
-        """Return the surest way; two that are as sure and differ are a refusal."""
-        best = min(way.rank for way in good)
+        """Return the surest rewrite; two that are as sure and differ are a refusal."""
+        best = min(each.rank for each in good)
         path = pointer(*position.keys)
-        # A way that is torn between two values is a rival of every way that is inferred.
-        for way in ways if best[0] else ():
-            if any((each.kind, each.path) == ("ambiguous", path) for each in way.problems):
-                return way
-        rivals = {canonical(way.args): way for way in reversed(good) if way.rank == best}
-        if len(rivals) == 1:
-            return next(iter(rivals.values()))
-        meant = " or ".join(sorted(name_day(way.args) for way in rivals.values()))
+        # What is inferred is no surer than a branch that has two values for the same place.
+        for rewrite in rewrites if best[0] else ():
+            if any((each.kind, each.path) == ("ambiguous", path) for each in rewrite.problems):
+                return rewrite
+        rivals = {canonical(each.args): each for each in reversed(good) if each.rank == best}
+        first, *others = rivals.values()
+        if not others:
+            return first
+        meant = " or ".join(sorted(name_day(each.args) for each in rivals.values()))
         meant = "not clear" if names_secret(position.keys) else meant
-        names = {str(change.strategy): 0 for way in rivals.values() for change in way.changes}
+        names = {str(change.strategy): 0 for each in rivals.values() for change in each.changes}
         return position.refuse(written, "ambiguous", f"{position.show(written)} is {meant}", *names)
 
     def items(self, written: list[JSON], position: _Position) -> Rewrite:
@@ -227,14 +233,13 @@ class _Pass:
         for name, each in place.properties.items():
             if each.required and name not in parts:
                 parts[name] = self.missing(position.inside(each, name))
-        made = {name: part.args for name, part in parts.items() if part.args is not ABSENT}
-        return _join(made, parts.values(), written)
+        args = {name: part.args for name, part in parts.items() if part.args is not ABSENT}
+        return _join(args, parts.values(), written)
 
     def unwrapped(self, written: JsonObject, place: Place) -> JSON:
         """Return the arguments that stand in one wrapper, or `ABSENT`."""
         if len(written) != 1 or not self.allow.lets("unwrap-arguments", Safety.EXACT):
             return ABSENT
-        known = place.properties.keys()
         (key, value), *_ = written.items()
         if key.lower() in WRAPPERS:
             inner = nested(value) if isinstance(value, str) else value
@@ -242,41 +247,42 @@ class _Pass:
             # A key that is the JSON text of the arguments, and says nothing beside it.
             inner = nested(key) if key[:1] == "{" and is_empty(value) else ABSENT
         # Where any key is welcome, the wrapper may be one.
-        is_ours = isinstance(inner, dict) and not (place.is_open and known.isdisjoint(inner))
-        return inner if is_ours and key not in known else ABSENT
+        names = place.properties.keys()
+        is_ours = isinstance(inner, dict) and not (place.is_open and names.isdisjoint(inner))
+        return inner if is_ours and key not in names else ABSENT
 
     def names(self, written: JsonObject, position: _Position) -> Assignment:
         """Assign the keys that the object does not name to the arguments that are not there."""
-        known = position.place.properties
-        unknown = {key: value for key, value in written.items() if key not in known}
+        properties = position.place.properties
+        unknown = {key: value for key, value in written.items() if key not in properties}
         free = {
             name: each
-            for name, each in known.items()
-            # Where any key is welcome, only need makes another one of it.
+            for name, each in properties.items()
+            # An object that takes any key keeps its own, unless a required argument is missing.
             if name not in written and (each.required or not position.place.is_open)
         }
-        if not unknown or not free or self.allow.find("rename-argument") is None:
+        if not unknown or not free or "rename-argument" not in self.allow.strategies:
             return Assignment({}, {}, {})
 
         # A key is renamed where its value can be read at all, whoever reads it.
         whole = replace(self.allow, strategies=EVERY, classes=SURE)
         probe = _Pass(whole, self.work)
 
-        def reads(value: JSON, hole: Place) -> bool:
+        def reads(value: JSON, place: Place) -> bool:
             # Whether what is empty may be left out is a question to the argument that is meant.
-            return is_empty(value) or not probe.value(value, position.inside(hole, "")).problems
+            return is_empty(value) or not probe.value(value, position.inside(place, "")).problems
 
-        found = match_keys(
+        assigned = match_keys(
             unknown,
             free,
             acts=self.allow.acts,
-            said=vocabulary(self.allow.description),
+            terms=vocabulary(self.allow.description),
             reads=reads,
             synonyms=self.allow.words("rename-argument"),
         )
         allowed = self.allow.classes
-        names = {key: to for key, to in found.names.items() if found.safety[key] in allowed}
-        return replace(found, names=names)
+        names = {key: to for key, to in assigned.names.items() if assigned.safety[key] in allowed}
+        return replace(assigned, names=names)
 
     def entry(self, key: str, value: JSON, assigned: Assignment, position: _Position) -> Rewrite:
         """Leave out one entry of an object, or repair it under the name that it gets."""
@@ -354,21 +360,20 @@ def _branches(written: JSON, place: Place) -> Sequence[Place]:
 
 
 def _nearest(
-    written: JSON, ways: Sequence[Rewrite], position: _Position, names: Sequence[str]
+    written: JSON, rewrites: Sequence[Rewrite], position: _Position, names: Sequence[str]
 ) -> Rewrite:
-    """Return the one way that helps in part; where there are several, none is taken."""
+    """Return the one rewrite that helps in part; where there are several, none is taken."""
     branches = _branches(written, position.place)
     if (meant := position.place.meant(written)) in branches:
-        ways = [ways[branches.index(meant)]]
-    useful = [way for way in ways if way.changes]
-    found = useful or [way for way in ways if way.problems]
-    if len(found) == 1 or (found and not useful and not branches):
-        way = found[0]
+        rewrites = [rewrites[branches.index(meant)]]
+    useful = [each for each in rewrites if each.changes]
+    useful = useful or [each for each in rewrites if each.problems]
+    if len(useful) == 1:
         unfit = position.refuse(written, "invalid", "it does not fit", *names).problems
-        return replace(way, problems=way.problems or unfit)
-    for way in ways:
-        if any(each.kind == "ambiguous" for each in way.problems):
-            return Rewrite(written, (), way.problems)
+        return replace(useful[0], problems=useful[0].problems or unfit)
+    for rewrite in rewrites:
+        if any(each.kind == "ambiguous" for each in rewrite.problems):
+            return replace(rewrite, args=written, changes=())
     return position.refuse(
         written, "invalid", f"{position.show(written)} has no form that fits", *names
     )

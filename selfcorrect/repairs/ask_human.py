@@ -24,11 +24,9 @@ def ask_human(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repai
 
 def _meanings(written: JSON, place: Place, context: RepairContext) -> list[JSON]:
     """Return the values that a written one can mean in its place."""
-    from selfcorrect.values.primitives import EVERY
     from selfcorrect.values.readings import Permission, readings
 
     if written is ABSENT or place.accepts(written):
         return []
-    allow = Permission(EVERY, acts=acts(context.effect))
-    found = readings(written, place, allow)
-    return list({repr(each.value): each.value for each in found}.values())
+    allow = Permission(acts=acts(context.effect))
+    return list({repr(each.value): each.value for each in readings(written, place, allow)}.values())

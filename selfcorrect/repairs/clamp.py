@@ -13,11 +13,11 @@ def clamp(call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
     before = look(call, diagnosis.path)
     if not isinstance(before, int | float) or isinstance(before, bool):
         return GiveUp("there is no number where the error points")
-    told = context.trust(diagnosis)
+    trusted = context.trust(diagnosis)
     place = context.place(call).at(keys_of(diagnosis.path), call.args)
-    bounds = {**place.view, **told.constraint}
+    bounds = {**place.view, **trusted.constraint}
     for name, is_out in (("minimum", lt), ("maximum", gt)):
-        limit = _number(bounds.get(name, told.captures.get(name)))
+        limit = _number(bounds.get(name, trusted.captures.get(name)))
         if limit is not None and is_out(before, limit):
             change = Change(diagnosis.path, before, limit, Safety.LOSSY, f"the {name}")
             return Changed(change)

@@ -62,11 +62,11 @@ class FixJson:
         if context.index is None and len(chosen.calls) > 1:
             # The others would be dropped in silence.
             return GiveUp(f"it holds {len(chosen.calls)} calls, and `index` names none of them")
-        found = chosen.calls[context.index or 0]
+        written = chosen.calls[context.index or 0]
         is_acting = any(_may_act(each.name, context) for each in chosen.calls)
         if not may_read(chosen, context.reading, acts=is_acting):
             return GiveUp("words stand around the call")
-        return _take(found, call, chosen.around, context)
+        return _take(written, call, chosen.around, context)
 
 
 def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
@@ -75,49 +75,49 @@ def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
         read = decode_arguments(fence[1] if fence else text)
     except JsonTextError as error:
         return GiveUp(str(error))
-    skipped = ("fence",) * bool(fence) + read.skipped
+    skipped = ("fence", *read.skipped) if fence else read.skipped
     return _take(TextCall(call.name, read.value, (), inside(skipped)), call, "", context)
 
 
-def _take(found: TextCall, call: Call, around: str, context: RepairContext) -> Repair:
+def _take(written: TextCall, call: Call, around: str, context: RepairContext) -> Repair:
     """Return the changes that make a call of what was read."""
-    skipped = frozenset(found.skipped)
+    skipped = frozenset(written.skipped)
     if is_cut(context.finish_reason) and skipped & CLOSERS:
         return GiveUp("the text was cut off at the limit of tokens")
-    if _may_act(found.name, context) and skipped & _DOUBTS:
+    if _may_act(written.name, context) and skipped & _DOUBTS:
         return GiveUp(f"there is a doubt about the text: {', '.join(sorted(skipped & _DOUBTS))}")
-    args = _bind(found, context)
+    args = _bind(written, context)
     if not isinstance(args, Mapping):
         return GiveUp("the arguments are not an object")
-    is_sure = skipped <= NOTATION and not around and not found.positional
+    is_sure = skipped <= NOTATION and not around and not written.positional
     safety = Safety.EXACT if is_sure else Safety.INFERRED
     reason = f"read with {', '.join(sorted(skipped))}" if skipped else "read from the text"
     # The reading is kept for whoever asks again: what runs is a copy.
     changes = [Change(ARGS, call.args, deepcopy(dict(args)), safety, reason)]
-    if found.name != call.name:
-        changes.insert(0, Change("/name", "", found.name, Safety.EXACT, "read from the text"))
+    if written.name != call.name:
+        changes.insert(0, Change("/name", "", written.name, Safety.EXACT, "read from the text"))
     return Changed(changes)
 
 
-def _bind(found: TextCall, context: RepairContext) -> JSON:
+def _bind(written: TextCall, context: RepairContext) -> JSON:
     """Give values without a name the arguments in the schema's order."""
-    if not found.positional or not isinstance(found.arguments, Mapping):
-        return found.arguments
-    tools = tools_named(found.name, context.tools)
+    if not written.positional or not isinstance(written.arguments, Mapping):
+        return written.arguments
+    tools = tools_named(written.name, context.tools)
     places = tools[0].arguments.properties if tools else {}
-    first = found.positional[0]
-    if isinstance(first, Mapping) and len(found.positional) == 1 and first.keys() & set(places):
-        return None if first.keys() & found.arguments.keys() else {**first, **found.arguments}
-    bound = dict(zip(places, found.positional, strict=False))
-    free = [place for name, place in places.items() if name not in {*bound, *found.arguments}]
+    first = written.positional[0]
+    if isinstance(first, Mapping) and len(written.positional) == 1 and first.keys() & set(places):
+        return None if first.keys() & written.arguments.keys() else {**first, **written.arguments}
+    bound = dict(zip(places, written.positional, strict=False))
+    free = [place for name, place in places.items() if name not in {*bound, *written.arguments}]
     # A value whose place is named as well, or that fits another place instead, is out of order.
     is_torn = any(
         not places[name].accepts(value) and any(place.accepts(value) for place in free)
         for name, value in bound.items()
     )
-    if len(bound) < len(found.positional) or bound.keys() & found.arguments.keys() or is_torn:
+    if len(bound) < len(written.positional) or bound.keys() & written.arguments.keys() or is_torn:
         return None
-    return {**bound, **found.arguments}
+    return {**bound, **written.arguments}
 
 
 def _may_act(name: str, context: RepairContext) -> bool:

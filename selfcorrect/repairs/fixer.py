@@ -70,8 +70,10 @@ async def ask_fixer(fixer: Any, request: FixRequest, context: RepairContext) -> 
         # An agent reads messages, and answers with one.
         messages = [("system", _FIXER), ("human", _data(request))]
         out = await value_of(ask({**asdict(request), "messages": messages}))
-        said = (out.get("messages") or [out])[-1] if isinstance(out, Mapping) else out
-        answer = out["result"] if isinstance(out, Mapping) and "result" in out else said
+        answer = out
+        if isinstance(out, Mapping):
+            last = (out.get("messages") or [out])[-1]
+            answer = out.get("result", last)
     else:
         answer = await value_of(ask(request))
     return _value_in(answer)
@@ -114,34 +116,27 @@ class AskHandler:
     kind: str
 
     async def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
-        given: Any = call.args
+        written: Any = call.args
         faults: Mapping[str, ToolFault] = {
-            "invalid_args": InvalidArgs(given, diagnosis.text, context.schema),
-            "deserialization_error": DeserializationError(given, call.name, context.error),
-            "execution_error": ExecutionError(given, context.error),
+            "invalid_args": InvalidArgs(written, diagnosis.text, context.schema),
+            "deserialization_error": DeserializationError(written, call.name, context.error),
+            "execution_error": ExecutionError(written, context.error),
         }
-        args, raw = ({}, given) if isinstance(given, str) else (given, None)
+        args, raw = ({}, written) if isinstance(written, str) else (written, None)
         request = FixRequest(args, raw, diagnosis.text, context.schema, context.request)
-        decision = getattr(self.handler, self.kind)
-        return await self._decide(decision, faults[self.kind], request, context)
+        return await self._ask(self.kind, faults[self.kind], request, context)
 
-    async def _decide(
-        self, decision: Decision, fault: ToolFault, request: FixRequest, context: RepairContext
+    async def _ask(
+        self, kind: str, fault: ToolFault, request: FixRequest, context: RepairContext
     ) -> Repair:
-        answer = await value_of(decision(fault)) if callable(decision) else decision
-        if answer is None:
-            return GiveUp("the handler does not decide")
-        if not isinstance(answer, Fix):
-            return answer
-        return await self._fix(answer, fault, request, context)
-
-    async def _fix(
-        self, fix: Fix, fault: ToolFault, request: FixRequest, context: RepairContext
-    ) -> Repair:
+        decision: Decision = getattr(self.handler, kind)
+        repair = await value_of(decision(fault)) if callable(decision) else decision
+        if not isinstance(repair, Fix):
+            return GiveUp("the handler does not decide") if repair is None else repair
         last: object = "it gave no arguments"
-        for _ in range(min(fix.retries, MAX_RETRIES) + 1):
+        for _ in range(min(repair.retries, MAX_RETRIES) + 1):
             try:
-                value = await ask_fixer(fix.fixer, request, context)
+                value = await ask_fixer(repair.fixer, request, context)
             except Exception as error:  # any other failure consumes a retry
                 if (ending := ending_of(error)) is not None:
                     return ending
@@ -153,15 +148,14 @@ class AskHandler:
             if isinstance(args, Mapping):
                 before = request.raw or dict(request.arguments)
                 # A function is the deployment's code; behind anything else a model may answer.
-                safety = Safety.MODEL if hasattr(fix.fixer, "invoke") else Safety.INFERRED
+                safety = Safety.MODEL if hasattr(repair.fixer, "invoke") else Safety.INFERRED
                 change = Change(ARGS, before, dict(args), safety, "the tool's fixer")
                 return Changed(change)
             last = f"{value!r:.80} is no JSON object"
-            other = self.handler.deserialization_error
-            if isinstance(fault, InvalidArgs) and other is not None:
+            if isinstance(fault, InvalidArgs) and self.handler.deserialization_error is not None:
                 again = DeserializationError(value, "arguments", ValueError(last))
-                return await self._decide(other, again, request, context)
-        return GiveUp(f"the fixer failed {fix.retries + 1} times; last: {last}")
+                return await self._ask("deserialization_error", again, request, context)
+        return GiveUp(f"the fixer failed {repair.retries + 1} times; last: {last}")
 
 
 MAX_RETRIES = 10

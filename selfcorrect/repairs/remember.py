@@ -1,9 +1,8 @@
 """remember: moves a value, or renames a tool, as a model or a person did it before."""
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from importlib.resources import files
+from sqlite3 import connect
 from threading import Lock
 from typing import Any
 from weakref import finalize
@@ -17,20 +16,19 @@ from selfcorrect.model import (
     Changed,
     Diagnosis,
     GiveUp,
+    JsonObject,
     Repair,
     Safety,
-    call_json,
     call_of,
 )
 from selfcorrect.names.letters import LONGEST, is_plain
-from selfcorrect.pointer import apply, find, keys_of, pointer
+from selfcorrect.pointer import pointer
 from selfcorrect.protocols import RepairContext
 from selfcorrect.redaction import names_secret
 from selfcorrect.schema.place import Place
 from selfcorrect.text import redact
 from selfcorrect.tools.spec import ToolSpec
 from selfcorrect.values.nothing import is_empty
-from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Permission, readings
 
 
@@ -41,12 +39,14 @@ class Remember:
         file: A SQLite file, for all processes of one machine; left out, the process forgets.
 
     Raises:
-        ValueError: If the file is no memory of repairs; it is left as it is.
+        sqlite3.DatabaseError: If the file is another one.
     """
 
     def __init__(self, file: str = ":memory:") -> None:
-        self._lock, self._database = Lock(), _open(file)
+        self._lock = Lock()
+        self._database = connect(file, timeout=5, isolation_level=None, check_same_thread=False)
         finalize(self, self._database.close)
+        self._do(_TABLE)
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         # What a model found out is repeated only where a model may be asked.
@@ -63,7 +63,7 @@ class Remember:
     def learn(
         self,
         original: JSON,
-        made: Call,
+        call: Call,
         changes: Sequence[Change],
         tools: Mapping[str, ToolSpec],
     ) -> None:
@@ -71,25 +71,31 @@ class Remember:
 
         Args:
             original: The call as it came in.
-            made: The call that ended well.
+            call: The call that ended well.
             changes: All that was changed.
             tools: The tools that are offered, by name.
         """
-        tool, makers = tools.get(made.name), _MAKERS & {each.safety for each in changes}
+        tool, makers = tools.get(call.name), _MAKERS & {each.safety for each in changes}
         if tool is None or tool.effect == "destructive" or not makers:
             return
         if not isinstance(original, dict) or not isinstance(original.get("args"), dict):
             return
-        start = _without_makers(call_of(original), changes)
-        moves = _compare(start, made, tool)
-        if moves is None or (start.name != made.name and start.name in tools):
+        name = call_of(original).name
+        moves = _compare(original["args"], call.args, tool)
+        if moves is None or (name != call.name and name in tools):
             # Something was dropped or added, or another tool was chosen: that is no slip.
             return
-        rows = [(made.name, origin, target) for origin, target in moves.items()]
-        if start.name not in tools and _is_name(start.name):
-            rows.append((start.name, _NAME, made.name))
-        for name, origin, target in rows:
-            self._do(_KEEP, name, _digest(tool), origin, target, max(makers).value)
+        # What a rule moves by itself needs no memory.
+        by_rule = {each.moved_from for each in changes if each.safety not in _MAKERS}
+        rows = [
+            (call.name, origin, target)
+            for origin, target in moves.items()
+            if pointer(origin) not in by_rule
+        ]
+        if any(each.path == _NAME and each.safety in _MAKERS for each in changes):
+            rows += [(name, _NAME, call.name)] if _is_name(name) else []
+        for tool_name, origin, target in rows:
+            self._do(_KEEP, tool_name, _digest(tool), origin, target, max(makers).value)
 
     def _do(self, statement: str, *values: JSON) -> list[Any]:
         with self._lock:
@@ -100,12 +106,12 @@ _NAME = "/name"
 _MAKERS = frozenset({Safety.MODEL, Safety.HUMAN})
 _MOST = 20
 """Values that one run may have moved: what moves more is no slip of a name."""
-_MARK = 0x53435232
-"""`application_id` of a file of this format."""
-_STATE = """
-select application_id, (select count(*) from sqlite_master) from pragma_application_id
+_TABLE = """
+create table if not exists moves (
+  tool text, schema text, origin text, target text, maker text,
+  primary key (tool, schema, origin)
+)
 """
-_TABLE = files("selfcorrect.repairs").joinpath("remember.sql").read_text("utf-8")
 _FIND = "select schema, origin, target, maker from moves where tool = ?"
 _KEEP = """
 insert into moves values (?, ?, ?, ?, ?) on conflict do update set
@@ -115,22 +121,6 @@ target = case when target = excluded.target then target end, maker = min(maker, 
 
 What a person moved (`human`) stays a person's, though a model (`model`) moves it too.
 """
-
-
-def _open(file: str) -> sqlite3.Connection:
-    database = sqlite3.connect(file, timeout=5, isolation_level=None, check_same_thread=False)
-    try:
-        # One statement: another process may be making the table.
-        mark, tables = database.execute(_STATE).fetchone()
-        if not mark and not tables:
-            mark, _ = _MARK, database.executescript(_TABLE.format(mark=_MARK))
-        problem = "" if mark == _MARK else "another program or version wrote it"
-    except sqlite3.Error as error:
-        problem = str(error)
-    if problem:
-        database.close()
-        raise ValueError(f"{file} is no memory of repairs: {problem}; it was not changed")
-    return database
 
 
 def _digest(tool: ToolSpec) -> str:
@@ -158,61 +148,42 @@ def _repeat(moves: Mapping[str, str], call: Call, path: str, place: Place) -> li
         for key, target in meant.items()
         if target not in call.args and [*meant.values()].count(target) == 1
     }
-    made = "moved as before"
     return [
-        Change(pointer(to), ABSENT, call.args[key], Safety.MEMORY, made, pointer(key))
+        Change(pointer(to), ABSENT, call.args[key], Safety.MEMORY, "moved as before", pointer(key))
         for key, to in free.items()
         if path in (pointer(key), pointer(to))
     ]
 
 
-def _without_makers(call: Call, changes: Iterable[Change]) -> Call:
-    """Return the call as rules and memory alone would have changed it: that is not learnt."""
-    for each in changes:
-        if each.safety not in _MAKERS and _applies(each, call):
-            call = apply(call, [each])
-    return call
-
-
-def _applies(change: Change, call: Call) -> bool:
-    """Say whether a change finds what it was made for; behind a maker's change it may not."""
-    places = {change.path: change.before}
-    if change.moved_from is not None:
-        places[change.moved_from] = change.after
-    found = {each: find(call_json(call), keys_of(each, "")) for each in places}
-    return canonical(found) == canonical(places)
-
-
-def _compare(start: Call, made: Call, tool: ToolSpec) -> dict[str, str] | None:
+def _compare(start: JsonObject, end: JsonObject, tool: ToolSpec) -> dict[str, str] | None:
     """Return where each argument went that the schema did not take; None if not all can be told.
 
     Nothing may be left out or written anew, and no value may stand for two.
     """
-    before, after, known = start.args, made.args, tool.arguments.properties
-    allow = Permission(EVERY, acts=tool.acts)
+    # What is empty may have been dropped.
+    before, after = (
+        {key: value for key, value in args.items() if not is_empty(value)} for args in (start, end)
+    )
+    place = tool.arguments
+    allow = Permission(acts=tool.acts)
 
     def means(origin: str, target: str) -> bool:
-        value = before[origin]
-        ways = [
-            value,
-            *(each.value for each in readings(value, tool.arguments.at([target]), allow)),
-        ]
-        return canonical(after[target]) in map(canonical, ways)
+        values = [each.value for each in readings(before[origin], place.at([target]), allow)]
+        return canonical(after[target]) in map(canonical, [before[origin], *values])
 
     new, gone = after.keys() - before.keys(), before.keys() - after.keys()
-    if len(new) > _MOST or not all(means(each, each) for each in before.keys() & after.keys()):
+    is_slip = len(new) == len(gone) <= _MOST and new <= place.properties.keys()
+    if not is_slip or not gone.isdisjoint(place.properties) or (gone and place.is_open):
         return None
     pairs = [(origin, target) for target in new for origin in before if means(origin, target)]
     moves = dict(pairs)
-    is_slip = (
-        new <= known.keys() and gone.isdisjoint(known) and not (gone and tool.arguments.is_open)
-    )
-    if not (is_slip and moves.keys() == gone and len(pairs) == len(new) == len(gone)):
+    is_whole = all(means(name, name) for name in before.keys() & after.keys())
+    if not (is_whole and moves.keys() == gone and len(pairs) == len(gone)):
         return None
     return {
         origin: target
         for origin, target in moves.items()
-        if _is_name(origin) and _is_telling(after[target])
+        if _is_name(origin) and _says_enough(after[target])
     }
 
 
@@ -222,6 +193,6 @@ def _is_name(key: str) -> bool:
     return is_plainly and not names_secret([key]) and redact(key) == key
 
 
-def _is_telling(value: JSON) -> bool:
+def _says_enough(value: JSON) -> bool:
     """Say whether an equal value is no accident: a truth value or one digit may well be."""
-    return not isinstance(value, bool) and not is_empty(value) and len(str(value)) > 1
+    return not isinstance(value, bool) and len(str(value)) > 1

@@ -22,7 +22,7 @@ _FILLERS = frozenset({*_SORTS.split(), "unit", "the"})
 _TURNS = NEGATIONS | {"in"}
 """They turn a meaning round even where they stand in the argument's own name."""
 _PREFIXES = _TURNS | {"a", "re"}
-"""What stands apart is no part of a word: `a typical` is not `atypical`."""
+"""A word of its own is not part of another one: `a typical` is not `atypical`."""
 
 
 def read_choice(value: JSON, place: Place) -> Iterator[Reading]:
@@ -33,12 +33,12 @@ def read_choice(value: JSON, place: Place) -> Iterator[Reading]:
     if same := index.get(_key(bare), ()):
         # 3.1 may have been written 3.10.
         is_cut = isinstance(value, float) and _key(f"{text}0") in index
-        for each in same:
-            yield Reading(each, Safety.EXACT, "correct-enum", is_cut)
+        for choice in same:
+            yield Reading(choice, Safety.EXACT, "correct-enum", is_cut)
     elif len(place.choices) <= _MOST and not _has_signs(bare.removesuffix(".")):
-        found = _by_words(bare, place)
-        for each in found or index.get(_stems(bare)) or _by_slip(bare, place):
-            yield Reading(each, Safety.INFERRED, "correct-enum", not found)
+        by_words = _by_words(bare, place)
+        for choice in by_words or index.get(_stems(bare)) or _by_slip(bare, place):
+            yield Reading(choice, Safety.INFERRED, "correct-enum", not by_words)
 
 
 def read_synonym(value: JSON, place: Place, synonyms: Mapping[str, JSON]) -> Iterator[Reading]:
@@ -51,13 +51,13 @@ def read_synonym(value: JSON, place: Place, synonyms: Mapping[str, JSON]) -> Ite
 @lru_cache(maxsize=64)
 def _index(place: Place) -> Mapping[Hashable, Sequence[JSON]]:
     """Return the listed values by their letters, and by their words in the singular."""
-    found: dict[Hashable, list[JSON]] = defaultdict(list)
-    for each in place.choices:
-        text = str(each).strip()
-        found[_key(text)].append(each)
-        found[_stems(text)].append(each)
-    found.pop((), None)
-    return found
+    index: dict[Hashable, list[JSON]] = defaultdict(list)
+    for choice in place.choices:
+        text = str(choice).strip()
+        index[_key(text)].append(choice)
+        index[_stems(text)].append(choice)
+    index.pop((), None)
+    return index
 
 
 def _key(text: str) -> Hashable:
@@ -65,7 +65,7 @@ def _key(text: str) -> Hashable:
     # A sign that is left out may say something: `+5`, `A-`, `C#`, `1.5`.
     if _has_signs(text):
         return text.lower()
-    # 1-5 is no 15.
+    # 1-5 is not 15.
     turns = tuple(word for word in words(text) if word in _PREFIXES)
     return turns, _SEPARATORS.sub("", text).lower(), tuple(_DIGITS.findall(text))
 
@@ -80,9 +80,9 @@ _DIGITS = re.compile(r"\d+")
 
 
 def _stems(text: str) -> tuple[str, ...]:
-    """Return the singular of several words, none for a lone one: `weeks` is no `week`."""
-    said = () if _has_signs(text) else _words(text)
-    return tuple(map(stem, said)) if len(said) > 1 else ()
+    """Return the singular of several words, none for a lone one: `weeks` is not `week`."""
+    plain = () if _has_signs(text) else _words(text)
+    return tuple(map(stem, plain)) if len(plain) > 1 else ()
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -95,26 +95,26 @@ _WORD = re.compile(r"[^\W_]+")
 
 def _by_words(text: str, place: Place) -> list[JSON]:
     """Return the values whose words stand in a text that says nothing else, or the reverse."""
-    listed, telling = _listed(place)
-    # A word that tells two listed values apart is not idle.
-    idle = (_FILLERS | {each for each in words(place.name) if len(each) > 1}) - _TURNS - telling
+    listed, needed = _listed(place)
+    fillers = _FILLERS - needed
+    names = {word for word in words(place.name) if len(word) > 1} - _TURNS - needed
     ours = _words(text)
     return [
         choice
         for choice, theirs in listed
-        if _says_more(ours, theirs, idle) or _says_more(theirs, ours, _FILLERS - telling)
+        if _says_more(ours, theirs, fillers | names) or _says_more(theirs, ours, fillers)
     ]
 
 
 @lru_cache(maxsize=64)
 def _listed(place: Place) -> tuple[Sequence[tuple[JSON, tuple[str, ...]]], set[str]]:
     """Return the listed values without signs and their words, and what tells values apart."""
-    said = [(each, _words(str(each))) for each in place.choices]
-    plain = [pair for pair in said if not _has_signs(str(pair[0]).strip())]
-    return plain, _telling([theirs for _, theirs in said])
+    listed = [(choice, _words(str(choice))) for choice in place.choices]
+    plain = [pair for pair in listed if not _has_signs(str(pair[0]).strip())]
+    return plain, _needed_fillers([theirs for _, theirs in listed])
 
 
-def _telling(listed: Sequence[tuple[str, ...]]) -> set[str]:
+def _needed_fillers(listed: Sequence[tuple[str, ...]]) -> set[str]:
     """Return the fillers that are all that a listed value says, or that tell two values apart."""
     bare = [tuple(word for word in each if word not in _FILLERS) for each in listed]
     times = Counter(bare)
@@ -126,11 +126,11 @@ def _telling(listed: Sequence[tuple[str, ...]]) -> set[str]:
     }
 
 
-def _says_more(more: Sequence[str], less: Sequence[str], idle: AbstractSet[str]) -> bool:
-    """Say whether one text holds the words of the other in a row, and else only idle ones."""
+def _says_more(more: Sequence[str], less: Sequence[str], fillers: AbstractSet[str]) -> bool:
+    """Say whether one text holds the words of the other in a row, and else only fillers."""
     size = len(less)
     return less[0] in more and any(
-        more[at : at + size] == less and {*more[:at], *more[at + size :]} <= idle
+        more[at : at + size] == less and {*more[:at], *more[at + size :]} <= fillers
         for at in range(len(more) - size + 1)
     )
 

@@ -7,15 +7,14 @@ from selfcorrect.schema.place import Place
 from selfcorrect.values.primitives import Reading
 
 
-def read_nothing(value: JSON, place: Place) -> Iterator[Reading]:
-    """Read a word for nothing as null, where null may stand."""
-    if isinstance(value, str) and place.is_nullable:
-        word = value.strip().lower()
-        if word in _NULLS:
-            yield Reading(None, Safety.EXACT, "convert-type")
-        elif word in _WORDS:
-            # For a tool that acts, what is empty is missing, and not null.
-            yield Reading(None, Safety.INFERRED, "convert-type", is_guess=not word)
+def read_nothing(value: JSON, _place: Place) -> Iterator[Reading]:
+    """Read a word for nothing as null."""
+    word = str(value).strip().lower()
+    if word in _NULLS:
+        yield Reading(None, Safety.EXACT, "convert-type")
+    elif word in _WORDS:
+        # For a tool that acts, what is empty is missing, and not null.
+        yield Reading(None, Safety.INFERRED, "convert-type", is_guess=not word)
 
 
 def is_empty(value: JSON) -> bool:

@@ -1,7 +1,6 @@
 """One way to read a written value, and the strategies that share one pass over arguments."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from typing import TypeAlias
 
 from selfcorrect.lazy import load_table
@@ -43,7 +42,6 @@ class Primitive:
         option: The option in which a map gives it words to look up.
         levels: How many keys lead from the arguments to what it works on, as an end of a slice;
             left out, all.
-        words: Those words.
     """
 
     name: str
@@ -52,11 +50,11 @@ class Primitive:
     is_shape: bool = False
     option: str = ""
     levels: int | None = None
-    words: JsonObject = field(default_factory=dict)
 
 
 PRIMITIVES: Mapping[str, Primitive] = {
     name: Primitive(name, **row) for name, row in load_table("values/primitives.toml").items()
 }
 """What each of them does, by name."""
-EVERY = tuple(PRIMITIVES.values())
+EVERY: Mapping[str, JsonObject] = {name: {} for name in PRIMITIVES}
+"""The names of all, each without words to look up."""

@@ -1,16 +1,17 @@
 """All ways in which one written value can be read as what a place wants."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import field
 
 from selfcorrect.model import JSON, JsonObject, Safety, frozen
 from selfcorrect.schema.place import Place
 from selfcorrect.values.booleans import read_boolean
 from selfcorrect.values.choices import read_choice, read_synonym
-from selfcorrect.values.dates import DATES, read_date
+from selfcorrect.values.dates import DATES, read_date, read_relative
 from selfcorrect.values.lists import read_list
 from selfcorrect.values.nothing import read_nothing
 from selfcorrect.values.numbers import read_number
-from selfcorrect.values.primitives import Primitive, Reader, Reading
+from selfcorrect.values.primitives import EVERY, PRIMITIVES, Reader, Reading
 from selfcorrect.values.structures import OPENED, read_nested, read_wrapped
 from selfcorrect.values.texts import read_words
 
@@ -20,29 +21,25 @@ class Permission:
     """What may be done to the arguments of one call.
 
     Attributes:
-        strategies: Those that the ladders list, in their order.
+        strategies: Those that the ladders list, in their order, each with the words that its
+            option holds.
         classes: Classes of changes that the policy lets run.
         acts: Whether the tool changes something.
         description: What the tool's author says of it; none of its words is a slip.
     """
 
-    strategies: tuple[Primitive, ...]
+    strategies: Mapping[str, JsonObject] = field(default_factory=lambda: EVERY)
     classes: frozenset[Safety] = frozenset(Safety)
     acts: bool = True
     description: str = ""
 
-    def find(self, name: str) -> Primitive | None:
-        """Return a strategy, if it is listed."""
-        return next((each for each in self.strategies if each.name == name), None)
-
     def words(self, name: str) -> JsonObject:
         """Return what a strategy looks words up in."""
-        found = self.find(name)
-        return found.words if found else {}
+        return self.strategies.get(name, {})
 
     def lets(self, name: str, safety: Safety) -> bool:
         """Say whether a strategy may make a change of a class."""
-        return safety in self.classes and self.find(name) is not None
+        return safety in self.classes and name in self.strategies
 
     def takes(self, reading: Reading) -> bool:
         """Say whether a value may be read so."""
@@ -53,60 +50,50 @@ def readings(value: JSON, place: Place, allow: Permission) -> list[Reading]:
     """Return the readings of a value in the order of the strategies; two may give the same one.
 
     >>> place = Place.of({"properties": {"n": {"type": "integer"}}}).properties["n"]
-    >>> allow = Permission((Primitive("convert-type", ""),))
+    >>> allow = Permission({"convert-type": {}})
     >>> [(each.value, each.safety.value) for each in readings(" 5", place, allow)]
     [(5, 'exact')]
     >>> readings("2.5", place, allow)
     []
     """
-    found = [each for read, _ in _readers(value, place) for each in read(value, place)]
+    every = [each for read, _ in _readers(value, place) for each in read(value, place)]
     if place.choices:
-        found += read_synonym(value, place, allow.words("correct-enum"))
+        every += read_synonym(value, place, allow.words("correct-enum"))
+    if days := allow.words("format-date"):
+        every += read_relative(value, days)
     return [
         each
-        for strategy in allow.strategies
-        for each in found
-        if each.strategy == strategy.name
+        for name in allow.strategies
+        for each in every
+        if each.strategy == name
         and allow.takes(each)
-        and (strategy.is_shape or place.accepts(each.value))
+        and (PRIMITIVES[name].is_shape or place.accepts(each.value))
     ]
 
 
 def applicable(value: JSON, place: Place, allow: Permission) -> tuple[str, ...]:
     """Return the names of the strategies that can look at a value here, or in a branch."""
     places = place.branches or (place,)
-    names = {name for each in places for _, found in _readers(value, each) for name in found}
-    return tuple(each.name for each in allow.strategies if each.name in names)
+    names = {name for each in places for _, own in _readers(value, each) for name in own.split()}
+    return tuple(name for name in allow.strategies if name in names)
 
 
-def _readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str, ...]]]:
-    """Yield what may read a value of this type in this place, and for which strategies."""
-    if isinstance(value, dict):
-        yield read_wrapped, ("unwrap-value",)
-    else:
-        yield from _type_readers(value, place)
-        if place.choices:
-            yield read_choice, ("correct-enum",)
-    if isinstance(value, str) and value.lstrip()[:1] in OPENED:
-        yield read_nested, ("parse-nested",)
-    if isinstance(value, list):
-        yield read_list, ("unwrap-list",)
-    elif "array" in place.types:
-        yield read_list, ("split-list", "wrap-list")
-
-
-def _type_readers(value: JSON, place: Place) -> Iterator[tuple[Reader, tuple[str, ...]]]:
-    """Yield what may read a value as a boolean, a number, a text, a day, or null."""
-    if "boolean" in place.types:
-        yield read_boolean, ("convert-type",)
-    if place.types & _NUMBERS:
-        yield read_number, ("convert-type",)
-    if not place.choices and place.takes("string"):
-        yield read_words, ("convert-type", "correct-format")
-        if place.format in DATES or place.pattern:
-            yield read_date, ("format-date", "format-time")
-    if isinstance(value, str) and place.is_nullable:
-        yield read_nothing, ("convert-type",)
-
-
-_NUMBERS = frozenset({"integer", "number"})
+def _readers(value: JSON, place: Place) -> list[tuple[Reader, str]]:
+    """Return what may read a value of this type in this place, and for which strategies."""
+    is_text, is_list, is_object = (isinstance(value, each) for each in (str, list, dict))
+    types = frozenset[str]() if is_object else place.types
+    is_free = not (is_object or place.choices) and place.takes("string")
+    has_form = place.format in DATES or bool(place.pattern)
+    table: list[tuple[object, Reader, str]] = [
+        (is_object, read_wrapped, "unwrap-value"),
+        ("boolean" in types, read_boolean, "convert-type"),
+        (types & {"integer", "number"}, read_number, "convert-type"),
+        (is_free, read_words, "convert-type correct-format"),
+        (is_free and has_form, read_date, "format-date format-time"),
+        (is_text and place.is_nullable, read_nothing, "convert-type"),
+        (place.choices and not is_object, read_choice, "correct-enum"),
+        (is_text and str(value).lstrip()[:1] in OPENED, read_nested, "parse-nested"),
+        (is_list, read_list, "unwrap-list"),
+        ("array" in place.types and not is_list, read_list, "split-list wrap-list"),
+    ]
+    return [(read, names) for may_read, read, names in table if may_read]

@@ -14,13 +14,11 @@ from selfcorrect.values.primitives import Reading
 
 def read_nested(value: JSON, place: Place) -> Iterator[Reading]:
     """Read a text as the list or object that it writes, in JSON or in Python's notation."""
-    if not isinstance(value, str):
-        return
-    opened = OPENED.get(value.lstrip()[:1])
-    if opened and place.types and place.takes(opened):
-        found = nested(value)
-        if found is not ABSENT:
-            yield Reading(found, Safety.EXACT, "parse-nested")
+    text = str(value)
+    if place.types and place.takes(OPENED[text.lstrip()[:1]]):
+        inner = nested(text)
+        if inner is not ABSENT:
+            yield Reading(inner, Safety.EXACT, "parse-nested")
 
 
 OPENED = {"[": "array", "(": "array", "{": "object"}
@@ -57,8 +55,7 @@ def read_wrapped(value: JSON, place: Place) -> Iterator[Reading]:
 
 def _follows(keys: list[str], description: str) -> bool:
     """Say whether a description names these keys once each and in this order."""
-    said = words(description)
-    named = [word for word in said if word in keys]
+    named = [word for word in words(description) if word in keys]
     return len(keys) > 1 and named == keys
 
 

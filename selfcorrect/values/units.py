@@ -19,7 +19,7 @@ _BREAK = re.compile(
 """What stands between two phrases: `seconds to wait` are seconds, `from USD` is no unit."""
 _LONE = re.compile(r"(?:\bin |[(\[])(\w+)(?=[.,;:()\[\]\n]|\Z)")
 """A word where a unit may stand: the `wei` of `ETH (wei)`."""
-_IDLE = re.compile(r"\b(?:the|us|degrees?|whole|full)\s", re.IGNORECASE)
+_FILLER = re.compile(r"\b(?:the|us|degrees?|whole|full)\s", re.IGNORECASE)
 _CHANGES = NEGATIONS.union(_TABLE["changing"])
 _LONGEST = 2_000
 
@@ -41,13 +41,13 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
     named, rest = _phrases(description)
     # A lone letter is a variable, and a lone `min` a bound.
     is_unit = bool(head) or (len(last) > 1 and last not in _ALSO_WORDS)
-    if is_unit and last not in _POINTS and meant in (_known(last), stem(last)):
+    if is_unit and last not in _POINTS and meant in (_row_of(last), stem(last)):
         named.add(meant)
     elif is_unit:
         head.append(last)
     rest += head
     lone = _LONE.findall(description.lower())
-    if not all(_known(word) or is_word(word) for word in lone):
+    if not all(_row_of(word) or is_word(word) for word in lone):
         return False
     return named == {meant} and not any(map(_changes, rest))
 
@@ -57,10 +57,10 @@ def _unit(text: str) -> str | None:
     if len(text) < 3 and text.isalpha():
         # The case of a sign belongs to it: `Mb` is no `MB`, `M` is no metre.
         return _SIGNS.get(text)
-    return _known(text.lower()) or (stem(text) if text.islower() else None)
+    return _row_of(text.lower()) or (stem(text) if text.islower() else None)
 
 
-def _known(word: str) -> str | None:
+def _row_of(word: str) -> str | None:
     return _UNITS.get(word) or _UNITS.get(stem(word))
 
 
@@ -69,9 +69,9 @@ def _phrases(text: str) -> tuple[set[str], list[str]]:
     named: set[str] = set()
     rest: list[str] = []
     for phrase in _BREAK.split(text):
-        unit = _IDLE.sub("", phrase).strip(_QUOTES)
+        unit = _FILLER.sub("", phrase).strip(_QUOTES)
         # The case of a sign belongs to it here too: megabits (`Mb`) are no megabytes.
-        row = _SIGNS.get(unit) if len(unit) < 3 else _known(unit.lower())
+        row = _SIGNS.get(unit) if len(unit) < 3 else _row_of(unit.lower())
         if row and unit.lower() not in _POINTS and (len(unit) > 1 or not unit.isalpha()):
             named.add(row)
         else:
@@ -83,7 +83,7 @@ def _changes(word: str) -> bool:
     """Say whether a word beside the phrase of a unit may change what is asked for."""
     # What is no word is a number, and a lone letter counts or names something: `USD (k)`.
     is_sign = len(word) == 1 or not word.isalpha()
-    is_other = is_sign or not _CHANGES.isdisjoint((word, stem(word))) or _known(word) is not None
+    is_other = is_sign or not _CHANGES.isdisjoint((word, stem(word))) or _row_of(word) is not None
     return is_other and word not in _ALSO_WORDS
 
 
