@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import GraphSetupError, near_name
 from selfcorrect.handlers import DEFAULTS, HANDLER, OnError
-from selfcorrect.limits import Limits
+from selfcorrect.limits import Limits, Spending
 from selfcorrect.model import (
     JSON,
     Call,
@@ -25,7 +25,6 @@ from selfcorrect.model import (
     name_place,
     own_finding,
 )
-from selfcorrect.models.port import Spending
 from selfcorrect.policies.run import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, tools_named
 from selfcorrect.state import CorrectionState, Update, state_findings

@@ -14,9 +14,9 @@ from typing import Any
 from selfcorrect.context import LOG, RunContext
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import RemoteError
-from selfcorrect.limits import add_spending
+from selfcorrect.limits import Spending, add_spending
 from selfcorrect.model import Call, Change, Diagnosis, GiveUp, JsonObject, Safety, change_of
-from selfcorrect.models.port import ModelPort, Spending
+from selfcorrect.models.port import ModelPort
 from selfcorrect.nodes.round import NO_HELP, Round, Rung, make_changes, take
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.protocols import RepairContext

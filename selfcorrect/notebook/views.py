@@ -15,7 +15,7 @@ from selfcorrect.drawing.recorded import (
     dict_of,
     list_of,
     moment_of,
-    outcome_of,
+    outcome_texts,
     question_of,
     shown,
 )
@@ -93,7 +93,7 @@ def view_of(sight: Sight) -> View:
         "detail": _detail(sight),
         "state": {shown(text_of(k)): quote(redact_json(v), _MOST) for k, v in state.items()},
         "question": question_of(now.interrupts[0].value) if status == "waiting" else None,
-        "outcome": outcome_of(state) if loop else {},
+        "outcome": outcome_texts(state) if loop else {},
         "changes": [*chain.from_iterable(map(_changes, sight.head.path))],
         "commands": _commands(sight, status),
     }
