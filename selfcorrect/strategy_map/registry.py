@@ -4,7 +4,8 @@ import inspect
 import json
 import re
 import runpy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -92,44 +93,72 @@ def mark_of(factory: Factory) -> Mark:
     return Mark(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", name).lower())
 
 
-def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrategy:
-    """Bind options to a strategy: the given one, or else the built-in or installed one.
+@dataclass
+class Strategies:
+    """The strategies of a map, by rule and name; the rule is None for those of the whole map.
 
-    Raises:
-        ValueError: If it does not take an option, or refuses its value.
+    Attributes:
+        own: Those that the map brings along.
+        bound: Those that are bound to the options of their rule.
     """
-    if factory is None and name in _IN_PASS:
-        from selfcorrect.repairs.alone import make_primitive
 
-        return BoundStrategy(make_primitive(name, options))
-    if factory is None and name in BUILT_IN:
-        return BoundStrategy(_with_options(built_in(name), options), BUILT_IN[name])
-    found: Any = factory
-    if found is None:
-        require(name)
-        found = find_installed()[name].load()
-    return BoundStrategy(_with_options(found, options), mark_of(found).needs)
+    own: dict[tuple[str | None, str], Factory] = field(default_factory=dict)
+    bound: dict[tuple[str | None, str], BoundStrategy] = field(default_factory=dict)
+
+    def bind(self, rule: str | None, name: str, options: JsonObject) -> BoundStrategy:
+        """Bind options to a strategy: the map's own, or else the built-in or installed one.
+
+        Raises:
+            ValueError: If there is none, it does not take an option, or refuses its value.
+        """
+        factory = self.own.get((rule, name)) or self.own.get((None, name))
+        if factory is None and name in _IN_PASS:
+            from selfcorrect.repairs.alone import make_primitive
+
+            return BoundStrategy(make_primitive(name, options))
+        if factory is None and name in BUILT_IN:
+            return BoundStrategy(_with_options(built_in(name), options), BUILT_IN[name])
+        if factory is None:
+            self.require(rule, name)
+            factory = _installed()[name].load()
+        return BoundStrategy(_with_options(factory, options), mark_of(factory).needs)
+
+    def name_of(self, rule: str | None, rung: str | Factory) -> str:
+        """Return the name of what stands on a ladder; keep what is no name, numbered if it must be.
+
+        Raises:
+            ValueError: If there is no strategy of that name.
+        """
+        if isinstance(rung, str):
+            self.require(rule, rung)
+            return rung
+        number, name = 1, mark_of(rung).name
+        free = name
+        while self.own.setdefault((rule, free), rung) is not rung:
+            number += 1
+            free = f"{name}-{number}"
+        return free
+
+    def require(self, rule: str | None, name: str) -> None:
+        """Check that a rule may name a strategy.
+
+        Raises:
+            ValueError: If the map does not bring it along, and it is not built in or installed.
+        """
+        own = [each for owner, each in self.own if owner in (None, rule)]
+        # Installed packages are looked through last, because that takes milliseconds.
+        if name not in BUILT_IN and name not in own and name not in _installed():
+            raise ValueError(unknown_name("strategy", name, [*own, *BUILT_IN, *_installed()]))
 
 
 def built_in(name: str) -> Factory:
     """Import a built-in strategy, when a rule first needs it: a healthy call loads no repair."""
     word = name.replace("-", "_")
-    held: dict[str, Factory] = vars(import_module(f"selfcorrect.repairs.{word}"))
-    return held.get(word) or held[word.title().replace("_", "")]
+    names: dict[str, Factory] = vars(import_module(f"selfcorrect.repairs.{word}"))
+    return names.get(word) or names[word.title().replace("_", "")]
 
 
-def require(name: str, others: Iterable[str] = ()) -> None:
-    """Check that a strategy is built in, installed, or one of the others.
-
-    Raises:
-        ValueError: If it is none of them.
-    """
-    # Installed packages are looked through last, because that takes milliseconds.
-    if name not in BUILT_IN and name not in others and name not in find_installed():
-        raise ValueError(unknown_name("strategy", name, [*others, *BUILT_IN, *find_installed()]))
-
-
-def find_installed() -> dict[str, EntryPoint]:
+def _installed() -> dict[str, EntryPoint]:
     """Return the strategies of installed packages, by name."""
     return {each.name: each for each in entry_points(group=_INSTALLED)}
 
@@ -185,6 +214,6 @@ def import_strategy(reference: str, folder: Path) -> Factory:
         raise ValueError(
             f"{place!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    if callable(found := names.get(name)):
-        return found  # type: ignore[no-any-return]
+    if callable(factory := names.get(name)):
+        return factory  # type: ignore[no-any-return]
     raise ValueError(f"{place!r} has no function or class {name!r}{near_name(name, names)}")

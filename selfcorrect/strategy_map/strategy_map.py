@@ -80,9 +80,9 @@ class StrategyMap:
             MapError: If the map is unusable; each problem names file, rule and key.
         """
         problems: list[str] = []
-        made = cls.__new__(cls)
-        cls._merge(made, read_layers(source, problems), problems, allow_code=allow_code)
-        return made
+        loaded = cls.__new__(cls)
+        cls._merge(loaded, read_layers(source, problems), problems, allow_code=allow_code)
+        return loaded
 
     def _merge(self, layers: list[Layer], problems: list[str], *, allow_code: bool = True) -> None:
         strategies = strategies_of(layers, problems, allow_code=allow_code)
@@ -92,12 +92,12 @@ class StrategyMap:
         if problems:
             raise MapError(problems)
         tables = {"policy", "reading", "limits"}
-        said = nearest(
+        merged = nearest(
             each.document.model_dump(include=tables, exclude_unset=True) for each in layers
         )
-        self.policy = MapPolicy(**said.get("policy", {}))
-        self.reading = ReadingPolicy(**said.get("reading", {}))
-        self.limits = said.get("limits", {})
+        self.policy = MapPolicy(**merged.get("policy", {}))
+        self.reading = ReadingPolicy(**merged.get("reading", {}))
+        self.limits = merged.get("limits", {})
         self.effects = nearest(each.document.effects for each in layers)
         self.strategies = strategies
         self._by_key = {each.key: each.rule for each in self.rules}
@@ -128,12 +128,14 @@ class StrategyMap:
         Raises:
             MapError: If there is no such strategy.
         """
-        if (bound := self.strategies.bound.get((rule, name))) is not None:
-            return bound
-        try:
-            return self.strategies.bind(rule, name, self.rule(rule).options.get(name, {}))
-        except ValueError as error:
-            raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
+        bound = self.strategies.bound
+        if (rule, name) not in bound:
+            options = self.rule(rule).options.get(name, {})
+            try:
+                bound[rule, name] = self.strategies.bind(rule, name, options)
+            except ValueError as error:
+                raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
+        return bound[rule, name]
 
     @cached_property
     def _matcher(self) -> "Matcher":
