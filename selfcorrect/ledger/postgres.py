@@ -11,15 +11,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import LedgerError
 from selfcorrect.lazy import name_extra
 from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
+from selfcorrect.model import T
 
-T = TypeVar("T")
 _FORMAT = 1
 _LEASE = "interval '30 seconds'"
 _RENEW = 5.0

@@ -4,19 +4,16 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from threading import RLock
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.ledger.memory import begun_record, outcome_named, unknown_key
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JSON, JsonDict, T
 
-T = TypeVar("T")
-COLUMNS = (
-    *("key", "doubt", "tool", "status", "value", "about", "by", "holder", "theme", "time"),
-    *("thread", "call_id", "request", "attempt"),
-)
+COLUMNS = (*(each.name for each in fields(Record) if each.name != "alive"), "holder")
 _TYPES = {
     "key": "text primary key",
     "value": "text",
@@ -76,8 +73,8 @@ class SqlLedger(ABC):
                 return None
             return database.execute(f"select key from {table}").fetchall()
 
-        if (known := self._do(write)) is not None:
-            raise unknown_key(key, (other for (other,) in known))
+        if (rows := self._do(write)) is not None:
+            raise unknown_key(key, (other for (other,) in rows))
 
     def records(self, *, doubts: bool = False) -> list[Record]:
         rows = self._do(lambda database: self._read(database, "order by c.place"))

@@ -9,16 +9,15 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
 from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JsonDict, T
 
-T = TypeVar("T")
 _MARK = 0x53434C47
 """`application_id` of a ledger's file."""
 _FORMAT = 3

@@ -121,28 +121,19 @@ def shipped_maps() -> dict[str, Path]:
 
 
 def _read(path: Path, problems: list[str]) -> Layer:
-    if path.parent == FOLDER:
-        return _read_shipped(path)
     data: JsonDict = {"format": 1}
     with collect(problems, path.name, "cannot be read"):
         data = tomllib.loads(path.read_text("utf-8"))
-    return Layer(path.stem, path.name, path, _parse(data, path.name, problems))
-
-
-@cache
-def _read_shipped(path: Path) -> Layer:
-    data = tomllib.loads(path.read_text("utf-8"))
-    document = MapDocument.model_validate(data, context={"shipped": True})
+    document = _parse(data, path.name, problems, is_shipped=path.parent == FOLDER)
     return Layer(path.stem, path.name, path, document)
 
 
-def _parse(data: JsonDict, label: str, problems: list[str]) -> MapDocument:
+def _parse(
+    data: JsonDict, label: str, problems: list[str], *, is_shipped: bool = False
+) -> MapDocument:
     """Return a map; add a sentence for each part that is unusable, and then return an empty one."""
-    if not isinstance(data.get("rule", []), list):
-        problems.append(f"{label}: rule: must be a list; write [[rule]] above each rule")
-        data = {**data, "rule": []}
     try:
-        return MapDocument.model_validate(data)
+        return MapDocument.model_validate(data, context={"is_shipped": is_shipped})
     except ValidationError as error:
         problems += _sentences(error, data, label)
         return MapDocument(format=1)
@@ -165,9 +156,8 @@ def _sentences(error: ValidationError, data: JsonDict, label: str) -> Iterator[s
         where = [str(each) for each in place if each != "[key]"]
         if place[0] == "rule" and len(place) > 1:
             rule = data["rule"][place[1]]
-            known = rule.get("id") if isinstance(rule, dict) else getattr(rule, "id", None)
-            name = place[1] if known is None else known
-            where = [f"rule {name!r}", *where[2:3]]
+            own = rule.get("id") if isinstance(rule, dict) else getattr(rule, "id", None)
+            where = [f"rule {place[1] if own is None else own!r}", *where[2:3]]
         # A union names one fault for each of its members, in the same place.
         sentence = ": ".join([label, *where, reason_of(fault, place)])
         if tuple(where) not in seen:
@@ -182,14 +172,12 @@ def reason_of(fault: Any, place: Sequence[Any]) -> str:
         model = _KEYS.get(place[0], MapDocument) if len(place) > 1 else MapDocument
         return unknown_name("key", place[-1], model.model_fields)
     if fault["type"] in ("enum", "literal_error"):
-        known = re.findall(r"'([^']*)'", fault["ctx"]["expected"])
-        if not known:
+        names = re.findall(r"'([^']*)'", fault["ctx"]["expected"])
+        if not names:
             return f"must be {fault['ctx']['expected']}, not {value!r:.80}"
-        return unknown_name("value", value, known)
+        return unknown_name("value", value, names)
     if fault["type"] == "missing":
         return "is missing" if place != ("format",) else "is missing; write format = 1"
     if fault["type"] == "value_error":
         return str(fault["ctx"]["error"])
-    if fault["type"] == "string_pattern_mismatch":
-        return f"{value!r:.80} must be small letters and digits with hyphens, such as 'no-flight'"
     return f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {value!r:.80}"

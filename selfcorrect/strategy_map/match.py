@@ -54,11 +54,11 @@ class Ruling:
 
     def advice(self) -> list[ErrorRule]:
         """Return the first hint of each sort: a status, a class, a code, a pattern."""
-        found: dict[tuple[bool, ...], ErrorRule] = {}
+        hints: dict[tuple[bool, ...], ErrorRule] = {}
         for rule in (each.rule for each in self.met if each.rule.hint):
             sort = (bool(rule.status), bool(rule.error), bool(rule.code), bool(rule.match))
-            found.setdefault(sort, rule)
-        return list(found.values())
+            hints.setdefault(sort, rule)
+        return list(hints.values())
 
     def rule_for(self, kind: ErrorKind) -> PlacedRule | None:
         """Return the rule that decided, or a hint that was followed."""
@@ -81,8 +81,8 @@ class Matcher:
 
     def matching(self, finding: Finding, tool: str | None) -> tuple[PlacedRule, ...]:
         """Return the rules that an error meets, the deciding one first."""
-        found = self._patterns.matching(finding.get("text", ""))
-        met = {self._patterned[at].key for at in found}
+        numbers = self._patterns.matching(finding.get("text", ""))
+        met = {self._patterned[at].key for at in numbers}
         classes = suffixes(finding.get("types", ()))
         statuses, code = status_forms(finding.get("status")), finding.get("code")
         names_wait = finding.get("retry_after") is not None
