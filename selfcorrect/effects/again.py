@@ -169,8 +169,8 @@ def may_run(
         # What is being made side by side counts like what was made before.
         equal += [record] if is_equal and record.status in (Outcome.DONE, BEGUN) else []
     # Who has settled a doubt as done answers for that one: the next equal call may be its retry.
-    is_settled = any(each.by and each.status == Outcome.DONE for each in equal)
-    if len(equal) >= (1 if is_settled or effect == "destructive" else request.equal):
+    may_be_retry = any(each.by and each.status == Outcome.DONE for each in equal)
+    if len(equal) >= (1 if may_be_retry or effect == "destructive" else request.equal):
         return Hold(equal)
     return Reworded() if is_reworded and not is_held else Run()
 

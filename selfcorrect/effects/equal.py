@@ -139,14 +139,14 @@ def _normal(value: JSON, place: Place | None) -> JSON:
 
 def _normal_object(value: JsonObject, place: Place | None) -> JSON:
     """Return an object without what is its default: a schema may hold defaults without an end."""
-    made: JsonDict = {}
+    form: JsonDict = {}
     for key, item in value.items():
         inner = place and place.at([str(key)])
         normal = _normal(item, inner)
         default = ABSENT if inner is None else inner.default
         if default is ABSENT or canonical(normal) != canonical(_normal(default, inner)):
-            made[_key(key)] = normal
-    return made
+            form[_key(key)] = normal
+    return form
 
 
 def canonical(value: JSON) -> str:

@@ -76,11 +76,11 @@ def chain(error: BaseException, *, hidden: bool = False) -> Iterator[BaseExcepti
 
     With `hidden` also what `from None` hides: a plain sentence over a timeout is still a timeout.
     """
-    found, seen = [error], {id(error)}
+    layers, seen = [error], {id(error)}
     for at in range(_MOST_LAYERS):
-        if at == len(found):
+        if at == len(layers):
             return
-        current = found[at]
+        current = layers[at]
         yield current
         inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
         cause = field_of(current, "__cause__")
@@ -89,7 +89,7 @@ def chain(error: BaseException, *, hidden: bool = False) -> Iterator[BaseExcepti
         for each in (*inner, cause):
             if isinstance(each, BaseException) and id(each) not in seen:
                 seen.add(id(each))
-                found.append(each)
+                layers.append(each)
 
 
 _MOST_LAYERS = 16
@@ -119,10 +119,10 @@ def protocol_code(error: object) -> str | None:
             return value
     code = field_of(error, "code")
     try:
-        found = field_of(code(), "name") if callable(code) else None
+        name = field_of(code(), "name") if callable(code) else None
     except Exception:
         return None
-    return found if isinstance(found, str) else None
+    return name if isinstance(name, str) else None
 
 
 def _status_in(holder: object) -> int | None:
@@ -151,12 +151,12 @@ def _whole_number(value: Any) -> int | None:
 def field_of(holder: object, name: str) -> Any:
     """Return a field or a key of a foreign object, or None where none can be read."""
     try:
-        found = getattr(holder, name, None)
-        if found is None and hasattr(type(holder), "get"):
-            found = holder.get(name)  # type: ignore[attr-defined]
+        value = getattr(holder, name, None)
+        if value is None and hasattr(type(holder), "get"):
+            value = holder.get(name)  # type: ignore[attr-defined]
     except BaseException:  # a property may raise anything
         return None
-    return found
+    return value
 
 
 _STATUS_TEXT = re.compile(r"\s*\d{3}(?:\s|$)", re.ASCII)

@@ -64,7 +64,7 @@ class SqliteLedger(SqlLedger):
         try:
             self._database = database = self._database or _open_ledger(self._path)
             database.execute("begin immediate")
-            made = work(database)
+            result = work(database)
             database.execute("commit")
         except BaseException as error:
             # A write may have failed half-way, so whatever this holder began is in doubt.
@@ -72,7 +72,7 @@ class SqliteLedger(SqlLedger):
             if isinstance(error, sqlite3.Error | OSError):
                 raise LedgerError(f"{self._path}: {error}") from error
             raise
-        return made
+        return result
 
     def _exclude_others(self, database: Any, intent: Record) -> None:
         """A transaction that writes excludes all others here."""

@@ -33,10 +33,10 @@ class ModelPort:
         text = message_text(await self.ask(system, user))[:MAX_ANSWER]
         begin, end = text.find("{"), text.rfind("}")
         try:
-            found = json.loads(text[begin : end + 1])
+            reply = json.loads(text[begin : end + 1])
         except ValueError:
             return None
-        return found if isinstance(found, dict) else None
+        return reply if isinstance(reply, dict) else None
 
     async def ask_call(self, system: str, user: str, tools: Sequence[JsonObject]) -> JSON:
         """Return the call that the model makes, a list of several, its text where there is none."""

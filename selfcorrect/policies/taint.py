@@ -64,12 +64,12 @@ def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]
         untrusted: What errors and results said.
         trusted: The call, the schema and the user's words.
     """
-    told = _Text(untrusted)
-    known = _Text((leaf for each in trusted for leaf in _leaves(each)), strict=True)
-    leaves = (leaf for leaf in _leaves(change.after) if not known.says(_Value(leaf)))
+    errors = _Text(untrusted)
+    own = _Text((leaf for each in trusted for leaf in _leaves(each)), strict=True)
+    leaves = (leaf for leaf in _leaves(change.after) if not own.says(_Value(leaf)))
     values = [_Value(part) for leaf in leaves for part in _parts(leaf)]
     # Who plants a value may split its letters; what the user said has to be said in one piece.
-    return any(told.hints_at(each) and not known.says(each) for each in values)
+    return any(errors.hints_at(each) and not own.says(each) for each in values)
 
 
 class _Value:
@@ -113,8 +113,8 @@ class _Text:
     def hints_at(self, value: _Value) -> bool:
         """Say whether words hold the letters of a value, all its words, or what it means.
 
-        >>> told = _Text(["pay acct-99 11, 500"])
-        >>> [told.hints_at(_Value(each)) for each in ("acct9911", "50")]
+        >>> errors = _Text(["pay acct-99 11, 500"])
+        >>> [errors.hints_at(_Value(each)) for each in ("acct9911", "50")]
         [True, False]
         """
         letters = r"[\W_]*".join("".join(value.words)[:_LONGEST_VALUE])
@@ -152,15 +152,15 @@ def _plain(text: str) -> str:
         text = "".join(
             str(unicodedata.digit(each, each)) for each in text if not unicodedata.combining(each)
         )
-    return _NUMBER_WORD.sub(lambda found: str(number_word(found[0])), text.casefold())
+    return _NUMBER_WORD.sub(lambda match: str(number_word(match[0])), text.casefold())
 
 
-def _numbers(found: re.Match[str]) -> Iterator[Decimal]:
+def _numbers(match: re.Match[str]) -> Iterator[Decimal]:
     """Yield what a number may mean: 1,000 and `1 k` are 1000, and 1.000 is that or one."""
     for marks in (_GROUPS, _DOTTED):
-        plain = marks.sub("", found["digits"]).replace(",", ".")
+        plain = marks.sub("", match["digits"]).replace(",", ".")
         if plain.count(".") < 2:
-            yield Decimal(plain) * _SCALES.get(found["scale"], 1)
+            yield Decimal(plain) * _SCALES.get(match["scale"], 1)
 
 
 def _windows(text: str) -> Iterator[str]:
@@ -171,9 +171,9 @@ def _windows(text: str) -> Iterator[str]:
         if re.search(r"\d", window):
             # Whoever says a moment says its day.
             yield from (part for each in _moments(window) for part in (each, each[:10]))
-    for found in _DAY.finditer(text):
+    for match in _DAY.finditer(text):
         # Every day is one of a leap year.
-        texts = (f"{found[0]}{mark}2028" for mark in " /" if not found["year"])
+        texts = (f"{match[0]}{mark}2028" for mark in " /" if not match["year"])
         yield from (day[5:] for each in texts for day in _moments(each))
 
 

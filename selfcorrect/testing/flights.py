@@ -131,13 +131,13 @@ class World:
         """Cancel a booking and free its seats; the booking stays on record."""
         with self._lock, self._database as database:
             database.execute("BEGIN IMMEDIATE")
-            found = database.execute(
+            row = database.execute(
                 "SELECT id, passengers, cancelled FROM bookings WHERE 'BK' || (1000 + id) = ?",
                 (booking_id,),
             ).fetchone()
-            if found is None:
+            if row is None:
                 raise MissingItem(f"there is no booking {booking_id!r:.42}")
-            booking, passengers, cancelled = found
+            booking, passengers, cancelled = row
             if cancelled:
                 raise ServiceError(409, f"booking {booking_id} is already cancelled")
             database.execute("UPDATE bookings SET cancelled = 1 WHERE id = ?", (booking,))
@@ -154,22 +154,22 @@ class World:
         self._check_day(text, name)
         route = {"origin": origin, "destination": destination, "day": text}
         flown = [json.loads(flight) for (flight,) in self._database.execute(_FLOWN, route)]
-        if found := [flight for flight in flown if flight["date"] == text]:
-            return found
+        if flights := [flight for flight in flown if flight["date"] == text]:
+            return flights
         if not flown:
             raise MissingItem("route unavailable")
         # What is flown at all is flown every week, so there is a day on either side.
         days = [flight["date"] for flight in flown]
         nearest = {next(filter(text.__lt__, days)), next(filter(text.__gt__, days))}
-        known = [day for day in nearest if str(self.clock()) <= day <= str(LAST_DAY)]
-        dates = ", ".join(sorted(known, key=days.index))
+        days_open = [day for day in nearest if str(self.clock()) <= day <= str(LAST_DAY)]
+        dates = ", ".join(sorted(days_open, key=days.index))
         way = "return flight" if name == "return_date" else "flight"
         raise MissingItem(f"no {way} from {origin} to {destination} on {text}; nearest: {dates}")
 
     def _check_place(self, code: str, name: str) -> None:
         """Refuse what is no code of an airport or city, with the codes that may be meant."""
         meant = str(code)[:40].partition(",")[0].strip().casefold()
-        codes = [known for (known,) in self._database.execute(_MEANT, [str(code), meant])]
+        codes = [each for (each,) in self._database.execute(_MEANT, [str(code), meant])]
         if code in codes:
             return
         hint = f"; did you mean {', '.join(codes)}?" if codes else ""

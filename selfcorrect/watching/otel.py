@@ -120,12 +120,12 @@ def _tool_of(state: CorrectionState) -> str:
 
 def _note_update(span: Any, update: JsonDict) -> None:
     note = update.get("note") or {}
-    told = {
+    attributes = {
         **{name: note.get(name) for name in _NOTED},
         "outcome": update.get("outcome"),
         "strategies": [each["strategy"] for each in note.get("tried") or ()],
         "rules": [each["rule"] for each in note.get("findings") or () if each.get("rule")],
     }
-    for name, item in told.items():
+    for name, item in attributes.items():
         if item not in (None, []):
             span.set_attribute(f"selfcorrect.{name}", item)
