@@ -119,10 +119,10 @@ def protocol_code(error: object) -> str | None:
             return value
     code = field_of(error, "code")
     try:
-        name = field_of(code(), "name") if callable(code) else None
+        word = field_of(code(), "name") if callable(code) else None
     except Exception:
         return None
-    return name if isinstance(name, str) else None
+    return word if isinstance(word, str) else None
 
 
 def _status_in(holder: object) -> int | None:
@@ -167,11 +167,6 @@ _REFUSED_REQUESTS: dict[int, int] = dict(_TABLE["refused_requests"])
 _NO_ANSWER = frozenset({408, 499})
 _UNCLEAR = frozenset({409, 412, 424})
 """Statuses that may speak of an equal request before, or of a part of this one."""
-
-
-def is_fault(error: BaseException) -> bool:
-    """Say whether an error's class shows a fault of the code that raised it."""
-    return isinstance(error, (*_PROGRAMMING, KeyError, IndexError))
 
 
 _PROGRAMMING, _FILES = (

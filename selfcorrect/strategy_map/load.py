@@ -75,19 +75,18 @@ def _stack(top: Layer, problems: list[str]) -> list[Layer]:
     """Sort a map and those below it so that each stands before all that it extends."""
     done: dict[Path, Layer] = {}
 
-    def visit(layer: Layer, above: dict[Path, str]) -> None:
-        above = {**above, layer.path: layer.name}
+    def visit(layer: Layer, above: tuple[Path, ...]) -> None:
+        above = (*above, layer.path)
         for name in reversed(layer.document.extends):
             with collect(problems, layer.label, "extends"):
                 path = _path_of(name, layer.path.parent)
                 if path in above:
-                    circle = " -> ".join([*above.values(), above[path]])
-                    raise ValueError(f"{circle} is a circle; remove one of them")
+                    raise ValueError(f"{name!r} extends this map: a circle; remove one of them")
                 if path not in done:
                     visit(_read(path, problems), above)
         done[layer.path] = layer
 
-    visit(top, {})
+    visit(top, ())
     return list(done.values())[::-1]
 
 

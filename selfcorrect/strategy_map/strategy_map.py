@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self
 
 from selfcorrect.errors import MapError
 from selfcorrect.model import Category, ErrorKind, Finding, JsonObject
@@ -22,19 +22,6 @@ if TYPE_CHECKING:
     from selfcorrect.strategy_map.match import Matcher, Ruling
 
 _NO_RULE = ErrorRule(id="none")
-
-
-class Tables(TypedDict, total=False):
-    """What a map made in Python says beside its rules; the keys are those of a map's file."""
-
-    extends: str | Sequence[str]
-    disable: str | Sequence[str]
-    use: JsonObject | None
-    policy: JsonObject | None
-    limits: JsonObject | None
-    effects: JsonObject | None
-    ladders: JsonObject | None
-    reading: JsonObject | None
 
 
 class StrategyMap:
@@ -61,7 +48,7 @@ class StrategyMap:
         rules: Iterable[ErrorRule | JsonObject] = (),
         *,
         name: str = "own",
-        **tables: Unpack[Tables],
+        **tables: object,
     ) -> None:
         problems: list[str] = []
         self._merge(parse_layers(name, {"rule": list(rules), **tables}, problems), problems)

@@ -281,11 +281,9 @@ def collect_tools(tools: Any, effects: Mapping[str, ToolEffect]) -> dict[str, To
     is_one = isinstance(tools, Mapping | str) or hasattr(tools, "tool_call_schema")
     for item in tools if isinstance(tools, Iterable) and not is_one else [tools]:
         spec = _spec_of(item)
-        for pattern, declaration in effects.items():
+        for pattern, entry in effects.items():
             if not spec.declared and fnmatchcase(spec.name, pattern):
-                spec = replace(
-                    spec, effect=declaration.effect, atomic=declaration.atomic, declared=True
-                )
+                spec = replace(spec, effect=entry.effect, atomic=entry.atomic, declared=True)
         if spec.name in specs:
             raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
         _ = spec.arguments  # compiles the schema

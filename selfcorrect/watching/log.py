@@ -20,7 +20,6 @@ from contextlib import suppress
 from typing import Any
 
 from selfcorrect.context import LOG, RunContext, has_readers
-from selfcorrect.effects.failure import is_fault
 from selfcorrect.model import ErrorKind, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
@@ -50,11 +49,9 @@ def log_failure(report: FailureReport, state: CorrectionState, context: RunConte
     level = logging.WARNING if report.reason in _WARNS else logging.INFO
     kinds = {each.get("kind") for each in report.findings}
     if error is not None:
-        fields |= {
-            "error": f"{type(error).__name__}: {text_of(error)}",
-            "traceback": _frames(error),
-        }
-        if is_fault(error) or ErrorKind.INTERNAL in kinds:
+        fields["error"] = f"{type(error).__name__}: {text_of(error)}"
+        fields["traceback"] = _frames(error)
+        if ErrorKind.INTERNAL in kinds:
             level = logging.ERROR
     if report.is_doubt:
         level = logging.ERROR
