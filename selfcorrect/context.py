@@ -213,7 +213,7 @@ class RunContext:
 
     def intent_of(self, state: CorrectionState, call: Call) -> Record:
         """Return the record that the ledger gets before a tool is called."""
-        from selfcorrect.effects.equal import doubt_key, identity_key, theme_key
+        from selfcorrect.effects.equal import digest, theme_key
 
         beside, key, tool = state["given"], self.key_of(call), self.tools[call.name]
         call = replace(call, args=tool.strip(call.args))
@@ -226,8 +226,8 @@ class RunContext:
         own_id = (original.get("id") if isinstance(original, Mapping) else None) or call.id
         stands = [home or scope, beside.get("message_id"), beside.get("index"), own_id]
         return Record(
-            identity_key(stands, key),
-            doubt_key(scope, key),
+            digest("identity", *stands, key),
+            digest("doubt", scope, key),
             call.name,
             about=quote(dict(call.args), 500),
             theme=theme_key(scope, call, tool.arguments),

@@ -15,7 +15,7 @@ from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import HARMLESS, JSON, JsonDict, JsonObject, acts, frozen
 
 BEGUN = "begun"
-"""The status of an intent of which nobody has written an outcome."""
+"""The status of an intent whose outcome is not written yet."""
 HELD = "held"
 """The status of a call that was held once, because one in other words was lost."""
 
@@ -168,7 +168,7 @@ def may_run(
         is_reworded = is_reworded or in_doubt(record)
         # What is being made side by side counts like what was made before.
         equal += [record] if is_equal and record.status in (Outcome.DONE, BEGUN) else []
-    # Who has settled a doubt as done answers for that one: the next equal call may be its retry.
+    # A person has settled a doubt as done, so the next equal call may be its retry.
     may_be_retry = any(each.by and each.status == Outcome.DONE for each in equal)
     if len(equal) >= (1 if may_be_retry or effect == "destructive" else request.equal):
         return Hold(equal)

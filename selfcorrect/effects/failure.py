@@ -63,7 +63,7 @@ def outcome_of_exit(error: BaseException) -> Outcome:
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Say whether LangGraph's control flow passes through: it is no error of the tool."""
+    """Say whether LangGraph's control flow passes through: the tool did not fail."""
     return "GraphBubbleUp" in _class_names(error)
 
 
@@ -128,7 +128,7 @@ def protocol_code(error: object) -> str | None:
 def _status_in(holder: object) -> int | None:
     for name in _TABLE["status_fields"]:
         value = _whole_number(field_of(holder, name))
-        # A status below 100 is an exit code or a count; so may be a mere code that is no error's.
+        # A number below 100 is an exit code or a count, and so may be a `code` below 400.
         if value is not None and (400 if name == "code" else 100) <= value < 600:
             return value
         # One client writes the code of a session that has ended without its sign.
@@ -172,7 +172,7 @@ _UNCLEAR = frozenset({409, 412, 424})
 _PROGRAMMING, _FILES = (
     tuple(getattr(builtins, name) for name in _TABLE[key]) for key in ("programming", "files")
 )
-"""Builtin classes; any error of the system that is none of `_FILES` may be a lost connection."""
+"""Builtin classes; any other error of the system than `_FILES` may be a lost connection."""
 BUGS: list[str] = _TABLE["bugs"]
 TIMEOUT_FIELDS: list[str] = _TABLE["timeout_fields"]
 CONNECTIONS = tuple(_TABLE["connections"])

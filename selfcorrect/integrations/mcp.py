@@ -1,6 +1,6 @@
 """Tools of MCP servers: called once, their errors told apart, their hints believed on request.
 
-Whoever wrote a tool that deletes can also write that it only reads. So the annotations of a server
+The author of a tool that deletes can claim that it only reads. So the annotations of a server
 count as effects only where the caller trusts the server.
 """
 

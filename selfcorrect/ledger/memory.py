@@ -82,7 +82,7 @@ def outcome_named(word: str) -> str:
     """Return the word of an outcome.
 
     Raises:
-        LedgerError: If it is none of the four.
+        LedgerError: If it is another word.
     """
     if word not in tuple(Outcome):
         raise LedgerError(f"unknown outcome {word!r}; give one of {', '.join(Outcome)}")

@@ -127,7 +127,7 @@ def _row_of(record: Record, holder: str) -> JsonDict:
 
 
 def _plain(text: str) -> str:
-    # Halves of characters are none of a database's texts, and neither is a zero byte.
+    # A database's texts hold neither halves of characters nor zero bytes.
     return text.encode(errors="replace").decode().replace("\0", "")
 
 

@@ -42,7 +42,7 @@ class SqliteLedger(SqlLedger):
         path: The file, not on a network share: SQLite's locks do not hold there.
 
     Raises:
-        LedgerError: If the file is no ledger of this format; it is left as it is.
+        LedgerError: If the file is not a ledger of this format; the file stays as it is.
     """
 
     _table = "calls"

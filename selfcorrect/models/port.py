@@ -10,7 +10,7 @@ from selfcorrect.limits import Spending
 from selfcorrect.model import JSON, JsonDict, JsonObject
 
 MAX_ANSWER = 100_000
-"""Characters of an answer that are read: what is longer is no repair."""
+"""Characters of an answer that are read: a repair is never longer."""
 
 _LETTERS = 4
 """Characters of a token, where a model does not say how many it took."""
@@ -39,7 +39,7 @@ class ModelPort:
         return reply if isinstance(reply, dict) else None
 
     async def ask_call(self, system: str, user: str, tools: Sequence[JsonObject]) -> JSON:
-        """Return the call that the model makes, a list of several, its text where there is none."""
+        """Return the model's call, a list of its calls, or its text where it makes none."""
         answer = await self.ask(system, user, tools)
         calls = getattr(answer, "tool_calls", None) or getattr(answer, "invalid_tool_calls", None)
         if not calls:

@@ -16,7 +16,7 @@ from selfcorrect.text import quote
 
 @frozen
 class AgentBudget:
-    """Bounds of one run of an agent; None is no bound.
+    """Bounds of one run of an agent; None: unbounded.
 
     Attributes:
         turns: How often the model is asked.
@@ -66,7 +66,7 @@ class Extend:
 
     def __init__(self, **bounds: float) -> None:
         refuse_unknown("bound", bounds, BOUNDS)
-        # It refuses what is no bound.
+        # A budget refuses a bound that is not a positive number.
         AgentBudget(**bounds)  # type: ignore[arg-type]
         self.bounds = bounds
 
@@ -296,7 +296,7 @@ class RetryModel:
         initial_backoff: Seconds before the second one.
 
     Raises:
-        GraphSetupError: If there would be no attempt, or no time to wait.
+        GraphSetupError: If an attempt or a wait is not possible with these numbers.
     """
 
     max_attempts: int = 3

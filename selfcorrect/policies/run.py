@@ -48,7 +48,7 @@ class SafetyPolicy:
 
         Args:
             change: The change.
-            tool: The tool that would run; None if there is none of that name.
+            tool: The tool that would run; None if no tool has the name.
             more: Classes that the rule allows on tools that read.
         """
         safety, place = change.safety, name_place(change.path)

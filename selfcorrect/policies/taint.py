@@ -169,7 +169,7 @@ def _windows(text: str) -> Iterator[str]:
     for at, size in product(range(len(words)), range(1, 7)):
         window = " ".join(words[at : at + size])
         if re.search(r"\d", window):
-            # Whoever says a moment says its day.
+            # A moment names its day too.
             yield from (part for each in _moments(window) for part in (each, each[:10]))
     for match in _DAY.finditer(text):
         # Every day is one of a leap year.
@@ -182,7 +182,7 @@ def _moments(text: str) -> list[str]:
 
 
 _CLOCK = Place({"type": "string", "format": "naive-time"})
-# A mark that is no letter parts the words of two texts.
+# The mark between two texts counts as a word.
 _WORD = re.compile(r"[^\W_]+|\0")
 _NUMBER_WORD = re.compile(
     rf"\b(?:{'|'.join(word.replace(' ', '[- ]') for word in BELOW_HUNDRED[::-1])})\b"

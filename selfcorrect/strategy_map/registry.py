@@ -124,7 +124,7 @@ class Strategies:
         return BoundStrategy(_with_options(factory, options), mark_of(factory).needs)
 
     def name_of(self, rule: str | None, rung: str | Factory) -> str:
-        """Return the name of what stands on a ladder; keep what is no name, numbered if it must be.
+        """Return the name of what stands on a ladder; keep anything else under a name of its own.
 
         Raises:
             ValueError: If there is no strategy of that name.
@@ -192,7 +192,7 @@ def _check_value(factory: Factory, name: str, value: JSON) -> None:
     except ValidationError as error:
         raise ValueError(f"{name}: {reason_of(error.errors()[0], (name,))}") from None
     except (KeyError, NameError, TypeError, PydanticUserError):
-        # No annotation says it, or the value is none of TOML.
+        # The option has no annotation, or JSON cannot hold its value.
         return
 
 

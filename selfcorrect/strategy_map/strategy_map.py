@@ -27,7 +27,8 @@ _NO_RULE = ErrorRule(id="none")
 class StrategyMap:
     """An error-strategy map with all that it extends, merged.
 
-    Tables are as in a map's file; `repair` and `use` may hold functions, classes and objects too.
+    The tables are the keys of a map's file, such as `extends`, `use`, `policy` and `limits`. Here
+    `repair` and `use` may hold functions, classes and objects too.
 
     Attributes:
         name: The map's name.
@@ -106,7 +107,7 @@ class StrategyMap:
         return self._matcher.matching(finding, tool)
 
     def rule(self, key: str | None) -> ErrorRule:
-        """Return a rule by `map/id`; one that says nothing if there is none."""
+        """Return a rule by `map/id`, or an empty rule where no map has it."""
         return self._by_key.get(key or "", _NO_RULE)
 
     def strategy(self, rule: str | None, name: str) -> BoundStrategy:

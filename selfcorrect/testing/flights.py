@@ -148,7 +148,7 @@ class World:
     def _flights(
         self, origin: str, destination: str, text: str, name: str = "departure_date"
     ) -> list[JsonDict]:
-        """Return the flights of one day; raise what a backend would, where there is none."""
+        """Return the flights of one day; raise a backend's error where there are none."""
         self._check_place(origin, "origin")
         self._check_place(destination, "destination")
         self._check_day(text, name)
@@ -167,7 +167,7 @@ class World:
         raise MissingItem(f"no {way} from {origin} to {destination} on {text}; nearest: {dates}")
 
     def _check_place(self, code: str, name: str) -> None:
-        """Refuse what is no code of an airport or city, with the codes that may be meant."""
+        """Refuse an unknown code of an airport or city, and suggest the codes that may be meant."""
         meant = str(code)[:40].partition(",")[0].strip().casefold()
         codes = [each for (each,) in self._database.execute(_MEANT, [str(code), meant])]
         if code in codes:

@@ -12,7 +12,7 @@ from selfcorrect.model import JSON
 
 
 def escalate(reason: str = "", severity: str = "HIGH") -> NoReturn:
-    """Ask for help from above: whoever made the call reads the reason, and may call again.
+    """Ask for help from above: the caller reads the reason, and may call again.
 
     Args:
         reason: What is wrong, and what a corrected call would be.

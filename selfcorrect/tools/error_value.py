@@ -6,7 +6,7 @@ from selfcorrect.model import JSON, JsonObject
 
 
 def error_in(value: JSON, args: JsonObject | None = None) -> str | None:
-    """Return the text of an error that came as a value, or None where it is none.
+    """Return the text of an error that came as a value; None for any other value.
 
     What repeats an argument of the call is data: a tool that sets a status returns it.
 
@@ -34,7 +34,7 @@ def _is_error(value: JsonObject) -> bool:
 
 
 def _says_error(item: JSON) -> bool:
-    """Say whether the field `error` holds one: many services fill it in where there is none."""
+    """Say whether the field `error` holds an error: many services always fill it in."""
     if isinstance(item, Mapping):
         return item.get("code") != 0 and any(map(_says_error, item.values()))
     return bool(item) and str(item).strip().casefold() not in _NONE

@@ -108,7 +108,7 @@ def _sentence(fault: Any) -> str:
 def _loss(written: JSON, value: Any) -> str:
     """Return what a type loses of a value by itself: digits that it cannot hold, equal keys.
 
-    A text that becomes a date, or what an author's validator makes of a value, is no loss.
+    A text may become a date, and an author's validator may change a value: neither is a loss.
     """
     value = getattr(value, "root", value)  # of a RootModel
     if isinstance(written, dict | list) and value is not written:

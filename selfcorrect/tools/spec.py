@@ -233,7 +233,7 @@ class ToolSpec:
         return {name: item for name, item in args.items() if not same_words(name, KEY)}
 
     def fill(self, args: JsonObject, key: str = "0" * 32) -> JsonObject:
-        """Return arguments as the tool gets them: the key is the runtime's, whoever wrote one."""
+        """Return arguments as the tool gets them, with the runtime's key in place of any other."""
         return {**self.strip(args), KEY: key} if self.takes_key else args
 
 
@@ -261,7 +261,7 @@ def _without_key(parameters: JsonObject) -> JsonObject:
 
 
 MCP_HINTS = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"))
-"""Keys of metadata that show that an MCP server wrote it; its word is no declaration."""
+"""Keys of metadata that show that an MCP server wrote it; its word does not declare anything."""
 
 
 def collect_tools(tools: Any, effects: Mapping[str, ToolEffect]) -> dict[str, ToolSpec]:
@@ -273,7 +273,7 @@ def collect_tools(tools: Any, effects: Mapping[str, ToolEffect]) -> dict[str, To
         effects: Globs of names; the first that matches counts.
 
     Raises:
-        ToolDefinitionError: If something is no tool, its schema is unusable, or two tools have
+        ToolDefinitionError: If something is not a tool, its schema is unusable, or two tools have
             one name.
     """
     specs: dict[str, ToolSpec] = {}
