@@ -50,7 +50,7 @@ def theme_key(scope: JSON, call: Call, place: Place | None) -> str:
     """
     normal = _normal(call.args, place)
     blurred = _blur(normal)
-    is_short = isinstance(blurred, Mapping) and any(each != _WORDS for each in blurred.values())
+    is_short = isinstance(blurred, Mapping) and any(item != _WORDS for item in blurred.values())
     if blurred == normal or not is_short:
         return ""
     return digest("theme", scope, call.name, blurred)
@@ -108,7 +108,7 @@ def _normal(value: JSON, place: Place | None) -> JSON:
     """Return a value of JSON in one form, by what its schema says."""
     if place is not None:
         # Of a union, the alternative that the value belongs to.
-        place = next((each for each in place.branches if each.accepts(value)), place)
+        place = next((branch for branch in place.branches if branch.accepts(value)), place)
     if isinstance(value, Mapping):
         return _normal_object(value, place)
     if isinstance(value, list):

@@ -3,6 +3,7 @@
 import builtins
 import re
 from collections.abc import Iterator
+from itertools import islice
 from types import TracebackType
 from typing import Any
 
@@ -34,9 +35,9 @@ def outcome_of(
         return Outcome.LOST
     if any(map(_is_lost, layers)):
         return Outcome.LOST
-    if declared and not all(_is_refusal(each, home, root) for each in layers):
+    if declared and not all(_is_refusal(layer, home, root) for layer in layers):
         return Outcome.LOST
-    unclear = any(not _UNCLEAR.isdisjoint(statuses_of(each)) for each in layers)
+    unclear = any(not _UNCLEAR.isdisjoint(statuses_of(layer)) for layer in layers)
     return Outcome.NOT_DONE if atomic and not unclear else Outcome.REFUSED
 
 
@@ -76,20 +77,17 @@ def chain(error: BaseException, *, hidden: bool = False) -> Iterator[BaseExcepti
 
     With `hidden` also what `from None` hides: a plain sentence over a timeout is still a timeout.
     """
-    layers, seen = [error], {id(error)}
-    for at in range(_MOST_LAYERS):
-        if at == len(layers):
-            return
-        current = layers[at]
+    layers = [error]
+    # The list grows while it is read.
+    for current in islice(layers, _MOST_LAYERS):
         yield current
         inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
         cause = field_of(current, "__cause__")
         if cause is None and (hidden or not field_of(current, "__suppress_context__")):
             cause = field_of(current, "__context__")
-        for each in (*inner, cause):
-            if isinstance(each, BaseException) and id(each) not in seen:
-                seen.add(id(each))
-                layers.append(each)
+        for origin in (*inner, cause):
+            if isinstance(origin, BaseException) and all(origin is not layer for layer in layers):
+                layers.append(origin)
 
 
 _MOST_LAYERS = 16
@@ -106,10 +104,9 @@ def statuses_of(error: object) -> Iterator[int]:
     A code of JSON-RPC, as clients of MCP raise it, counts as the status that says the same.
     """
     response = field_of(error, "response")
-    yield from filter(None, map(_status_in, (error, response, field_of(error, "error"))))
-    for holder, name in ((error, "resp"), (response, "error"), (response, "ResponseMetadata")):
-        if (status := _status_in(field_of(holder, name))) is not None:
-            yield status
+    parts = ((error, "error"), (error, "resp"), (response, "error"), (response, "ResponseMetadata"))
+    holders = (error, response, *(field_of(holder, name) for holder, name in parts))
+    yield from filter(None, map(_status_in, holders))
 
 
 def protocol_code(error: object) -> str | None:
@@ -184,7 +181,7 @@ def _is_lost(error: BaseException) -> bool:
     # A status is an answer, so it says more than the class that carries it.
     # One below 400 comes from a request that was taken, and of what followed nothing is known.
     if statuses := list(statuses_of(error)):
-        return any(not 400 <= each < 500 or each in _NO_ANSWER for each in statuses)
+        return any(not 400 <= status < 500 or status in _NO_ANSWER for status in statuses)
     if any(field_of(error, name) is True for name in TIMEOUT_FIELDS):
         return True
     if _refuses_by_code(error):

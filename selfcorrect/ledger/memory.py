@@ -28,8 +28,8 @@ class MemoryLedger:
 
     def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
         with self._lock:
-            equal = [each for each in self._records.values() if _may_be_equal(each, intent)]
-            equal.sort(key=lambda each: each.key != intent.key)
+            equal = [record for record in self._records.values() if _may_be_equal(record, intent)]
+            equal.sort(key=lambda record: record.key != intent.key)
             verdict = decide(equal)
             if isinstance(verdict, Run | Reworded):
                 # What is begun again is the youngest.
@@ -54,7 +54,7 @@ class MemoryLedger:
 
     def _trim(self) -> None:
         items = self._records.items()
-        over = (key for key, each in items if each.status not in (BEGUN, Outcome.LOST))
+        over = (key for key, record in items if record.status not in (BEGUN, Outcome.LOST))
         for key in [*islice(over, max(0, len(items) - self._size))]:
             del self._records[key]
 

@@ -107,8 +107,8 @@ class PostgresLedger(SqlLedger):
                 time.sleep(0.2)
 
     def _exclude_others(self, database: Any, intent: Record) -> None:
-        for each in sorted({intent.key, intent.doubt, intent.theme} - {""}):
-            database.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [each])
+        for key in sorted({intent.key, intent.doubt, intent.theme} - {""}):
+            database.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from selfcorrect.effects.outcome import Outcome
 from selfcorrect.ledger.memory import begun_record, outcome_named, unknown_key
 from selfcorrect.model import JSON, JsonDict, T
 
-COLUMNS = (*(each.name for each in fields(Record) if each.name != "alive"), "holder")
+COLUMNS = (*(part.name for part in fields(Record) if part.name != "alive"), "holder")
 _TYPES = {
     "key": "text primary key",
     "value": "text",
@@ -78,7 +78,7 @@ class SqlLedger(ABC):
 
     def records(self, *, doubts: bool = False) -> list[Record]:
         rows = self._do(lambda database: self._read(database, "order by c.place"))
-        return [each for each in map(self._record, rows) if in_doubt(each) or not doubts]
+        return [record for record in map(self._record, rows) if in_doubt(record) or not doubts]
 
     def _start(self) -> None:
         self._process = os.getpid()

@@ -38,13 +38,13 @@ class AgentBudget:
     argument_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            bound = getattr(self, each.name)
+        for part in fields(self):
+            bound = getattr(self, part.name)
             if bound is not None and not (isinstance(bound, int | float) and bound > 0):
-                raise GraphSetupError(f"`{each.name}` must be a positive number: {bound!r}")
+                raise GraphSetupError(f"`{part.name}` must be a positive number: {bound!r}")
 
 
-BOUNDS = tuple(each.name for each in fields(AgentBudget))
+BOUNDS = tuple(part.name for part in fields(AgentBudget))
 
 
 @frozen
@@ -211,8 +211,8 @@ class AutoCorrect(InARow):
         if equal := [name for name in available if same_words(requested, name)]:
             return equal
         scored = [(self._likeness(requested, name), name) for name in available]
-        alike = [each for each in scored if each[0] >= self.min_token_similarity]
-        alike.sort(key=lambda each: -each[0])
+        alike = [pair for pair in scored if pair[0] >= self.min_token_similarity]
+        alike.sort(key=lambda pair: -pair[0])
         if len(alike) > 1 and alike[0][0] >= 2 * alike[1][0]:
             alike = alike[:1]
         if alike:
@@ -221,7 +221,7 @@ class AutoCorrect(InARow):
 
     def _likeness(self, one: str, other: str) -> float:
         mine, yours = (
-            {each for each in words(name) if len(each) >= self.min_token_length}
+            {word for word in words(name) if len(word) >= self.min_token_length}
             for name in (one, other)
         )
         shared = len(mine & yours) / max(1, len(mine | yours))

@@ -52,8 +52,8 @@ def _is_other(before: JSON, after: JSON, place: Place) -> bool:
     is_text = isinstance(before, str) and isinstance(after, str)
     if is_text and same_words(str(before), str(after), strict=True):
         return False
-    ways = [before, *(each.value for each in readings(before, place, _ANY))]
-    return not any(each == after and type(each) is type(after) for each in ways)
+    ways = [before, *(reading.value for reading in readings(before, place, _ANY))]
+    return not any(way == after and type(way) is type(after) for way in ways)
 
 
 def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]) -> bool:
@@ -65,11 +65,11 @@ def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]
         trusted: The call, the schema and the user's words.
     """
     errors = _Text(untrusted)
-    own = _Text((leaf for each in trusted for leaf in _leaves(each)), strict=True)
+    own = _Text((leaf for item in trusted for leaf in _leaves(item)), strict=True)
     leaves = (leaf for leaf in _leaves(change.after) if not own.says(_Value(leaf)))
     values = [_Value(part) for leaf in leaves for part in _parts(leaf)]
     # Who plants a value may split its letters; what the user said has to be said in one piece.
-    return any(errors.hints_at(each) and not own.says(each) for each in values)
+    return any(errors.hints_at(value) and not own.says(value) for value in values)
 
 
 class _Value:
@@ -93,7 +93,7 @@ class _Text:
         moments = {*_windows(self._plain)}
         self._meanings: set[Decimal | str] = moments.union(*map(_numbers, numbers))
         this_year = datetime.now(UTC).year
-        self._years = {str(this_year), str(this_year + 1), *(each[:4] for each in moments)}
+        self._years = {str(this_year), str(this_year + 1), *(moment[:4] for moment in moments)}
 
     def says(self, value: _Value) -> bool:
         """Say whether a value stands here: its number, day or time, or else its words in a row.
@@ -114,15 +114,15 @@ class _Text:
         """Say whether words hold the letters of a value, all its words, or what it means.
 
         >>> errors = _Text(["pay acct-99 11, 500"])
-        >>> [errors.hints_at(_Value(each)) for each in ("acct9911", "50")]
+        >>> [errors.hints_at(_Value(text)) for text in ("acct9911", "50")]
         [True, False]
         """
         letters = r"[\W_]*".join("".join(value.words)[:_LONGEST_VALUE])
         if letters and re.search(rf"(?<![^\W_]){letters}(?![^\W_])", self._plain):
             return True
-        moments = [each for each in value.meaning if isinstance(each, str)]
+        moments = [meaning for meaning in value.meaning if isinstance(meaning, str)]
         # A day, the same without its year, and the time behind it.
-        pieces = {piece for each in moments for piece in (each[:10], each[5:10], each[11:])}
+        pieces = {piece for moment in moments for piece in (moment[:10], moment[5:10], moment[11:])}
         if not self._meanings.isdisjoint(value.meaning | pieces):
             return True
         return len(value.words) > 1 and {*self._line.split()}.issuperset(value.words)
@@ -150,7 +150,7 @@ def _plain(text: str) -> str:
         text = unicodedata.normalize("NFKD", clean(text))
         # A digit of any script is that digit, and an accent is part of a letter.
         text = "".join(
-            str(unicodedata.digit(each, each)) for each in text if not unicodedata.combining(each)
+            str(unicodedata.digit(char, char)) for char in text if not unicodedata.combining(char)
         )
     return _NUMBER_WORD.sub(lambda match: str(number_word(match[0])), text.casefold())
 
@@ -170,15 +170,15 @@ def _windows(text: str) -> Iterator[str]:
         window = " ".join(words[at : at + size])
         if re.search(r"\d", window):
             # A moment names its day too.
-            yield from (part for each in _moments(window) for part in (each, each[:10]))
+            yield from (part for moment in _moments(window) for part in (moment, moment[:10]))
     for match in _DAY.finditer(text):
         # Every day is one of a leap year.
         texts = (f"{match[0]}{mark}2028" for mark in " /" if not match["year"])
-        yield from (day[5:] for each in texts for day in _moments(each))
+        yield from (day[5:] for day_text in texts for day in _moments(day_text))
 
 
 def _moments(text: str) -> list[str]:
-    return [str(each.value) for each in read_date(text, _CLOCK)]
+    return [str(reading.value) for reading in read_date(text, _CLOCK)]
 
 
 _CLOCK = Place({"type": "string", "format": "naive-time"})

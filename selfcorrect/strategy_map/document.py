@@ -100,7 +100,7 @@ class ErrorRule(_Table):
 
 def _with_condition(rule: ErrorRule) -> ErrorRule:
     conditions = (rule.tool, rule.error, rule.status, rule.code, rule.match, rule.retry_after)
-    if all(each in ((), "", None) for each in conditions):
+    if all(condition in ((), "", None) for condition in conditions):
         raise ValueError(
             "has no condition, and would decide every error; write one of tool, error, status, "
             'code, match and retry_after, or tool = "*"'

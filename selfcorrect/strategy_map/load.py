@@ -101,7 +101,7 @@ def _path_of(source: str | Path, folder: Path) -> Path:
         path = (folder / source).resolve()
         if path.is_file():
             return path
-        near = near_name(path.name, [each.name for each in path.parent.glob("*.toml")])
+        near = near_name(path.name, [file.name for file in path.parent.glob("*.toml")])
         raise ValueError(f"there is no file {text!r}{near}")
     if text in shipped_maps():
         return shipped_maps()[text]
@@ -152,7 +152,7 @@ def _sentences(error: ValidationError, data: JsonDict, label: str) -> Iterator[s
     seen = set()
     for fault in error.errors(include_url=False):
         place = fault["loc"]
-        where = [str(each) for each in place if each != "[key]"]
+        where = [str(part) for part in place if part != "[key]"]
         if place[0] == "rule" and len(place) > 1:
             rule = data["rule"][place[1]]
             own = rule.get("id") if isinstance(rule, dict) else getattr(rule, "id", None)

@@ -54,8 +54,8 @@ def rules_of(
                 if key not in placed and not problems:
                     raise ValueError(f"there is no rule {key!r}{near_name(key, placed)}")
     disabled = {key for layer in layers for key in layer.document.disable}
-    rules = [each for each in placed.values() if each.key not in disabled]
-    return tuple(sorted(rules, key=lambda each: PRIORITIES.index(each.rule.priority)))
+    rules = [rule for rule in placed.values() if rule.key not in disabled]
+    return tuple(sorted(rules, key=lambda rule: PRIORITIES.index(rule.rule.priority)))
 
 
 def _name_rungs(
@@ -82,7 +82,7 @@ def ladders_of(
     for layer in layers:
         for cause, ladder in layer.document.ladders.items():
             with collect(problems, layer.label, "ladders", cause):
-                ladders.setdefault(cause, tuple(strategies.name_of(None, each) for each in ladder))
+                ladders.setdefault(cause, tuple(strategies.name_of(None, rung) for rung in ladder))
     return ladders
 
 

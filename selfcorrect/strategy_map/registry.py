@@ -25,7 +25,13 @@ Factory = Callable[..., Any]
 _IN_PASS = load_table("values/primitives.toml")
 """The strategies of the pass over arguments."""
 _ALONE = (
-    *("fix-json", "rename-tool", "clamp", "adjust-date", "wait", "remember", "give-up"),
+    "fix-json",
+    "rename-tool",
+    "clamp",
+    "adjust-date",
+    "wait",
+    "remember",
+    "give-up",
     "escalate",
 )
 """A function or a class each, in a module of the same name."""
@@ -132,12 +138,10 @@ class Strategies:
         if isinstance(rung, str):
             self.require(rule, rung)
             return rung
-        number, name = 1, mark_of(rung).name
-        free = name
-        while self.own.setdefault((rule, free), rung) is not rung:
-            number += 1
-            free = f"{name}-{number}"
-        return free
+        name = mark_of(rung).name
+        while self.own.setdefault((rule, name), rung) is not rung:
+            name += "-2"
+        return name
 
     def require(self, rule: str | None, name: str) -> None:
         """Check that a rule may name a strategy.
@@ -145,7 +149,7 @@ class Strategies:
         Raises:
             ValueError: If the map does not bring it along, and it is not built in or installed.
         """
-        own = [each for owner, each in self.own if owner in (None, rule)]
+        own = [own_name for owner, own_name in self.own if owner in (None, rule)]
         # Installed packages are looked through last, because that takes milliseconds.
         if name not in BUILT_IN and name not in own and name not in _installed():
             raise ValueError(unknown_name("strategy", name, [*own, *BUILT_IN, *_installed()]))
@@ -160,19 +164,20 @@ def built_in(name: str) -> Factory:
 
 def _installed() -> dict[str, EntryPoint]:
     """Return the strategies of installed packages, by name."""
-    return {each.name: each for each in entry_points(group=_INSTALLED)}
+    return {point.name: point for point in entry_points(group=_INSTALLED)}
 
 
 def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
     is_class = inspect.isclass(factory)
     taken = [
-        each
-        for each in inspect.signature(factory).parameters.values()
-        if is_class or each.kind in (each.KEYWORD_ONLY, each.VAR_KEYWORD)
+        parameter
+        for parameter in inspect.signature(factory).parameters.values()
+        if is_class or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD)
     ]
-    names = [each.name for each in taken]
+    names = [parameter.name for parameter in taken]
+    kinds = [parameter.kind for parameter in taken]
     for key, value in options.items():
-        if key not in names and not any(each.kind is each.VAR_KEYWORD for each in taken):
+        if key not in names and inspect.Parameter.VAR_KEYWORD not in kinds:
             raise ValueError(unknown_name("option", key, names or ["none"]))
         _check_value(factory, key, value)
     try:

@@ -81,14 +81,14 @@ class StrategyMap:
             raise MapError(problems)
         tables = {"policy", "reading", "limits"}
         merged = nearest(
-            each.document.model_dump(include=tables, exclude_unset=True) for each in layers
+            layer.document.model_dump(include=tables, exclude_unset=True) for layer in layers
         )
         self.policy = MapPolicy(**merged.get("policy", {}))
         self.reading = ReadingPolicy(**merged.get("reading", {}))
         self.limits = merged.get("limits", {})
-        self.effects = nearest(each.document.effects for each in layers)
+        self.effects = nearest(layer.document.effects for layer in layers)
         self.strategies = strategies
-        self._by_key = {each.key: each.rule for each in self.rules}
+        self._by_key = {placed.key: placed.rule for placed in self.rules}
 
     def __repr__(self) -> str:
         return f"<StrategyMap {self.name}: {len(self.rules)} rules>"

@@ -118,13 +118,13 @@ class World:
             database.executemany(
                 "INSERT INTO legs VALUES"
                 " (:origin, :destination, :date, :cabin, :passengers, :booking)",
-                [{**each, **seats, "booking": booking} for each in flights],
+                [{**flight, **seats, "booking": booking} for flight in flights],
             )
         return {
             "booking_id": f"BK{1000 + (booking or 0)}",
-            "flights": [{name: each[name] for name in _BOOKED} for each in flights],
+            "flights": [{name: flight[name] for name in _BOOKED} for flight in flights],
             **seats,
-            "price": sum(each["price"][cabin] for each in flights) * passengers,
+            "price": sum(flight["price"][cabin] for flight in flights) * passengers,
         }
 
     def cancel(self, booking_id: str) -> JsonDict:
@@ -169,7 +169,7 @@ class World:
     def _check_place(self, code: str, name: str) -> None:
         """Refuse an unknown code of an airport or city, and suggest the codes that may be meant."""
         meant = str(code)[:40].partition(",")[0].strip().casefold()
-        codes = [each for (each,) in self._database.execute(_MEANT, [str(code), meant])]
+        codes = [place for (place,) in self._database.execute(_MEANT, [str(code), meant])]
         if code in codes:
             return
         hint = f"; did you mean {', '.join(codes)}?" if codes else ""
@@ -199,5 +199,5 @@ class World:
 
 def _roomy(flights: Sequence[JsonDict], cabin: str, passengers: int) -> JsonDict:
     """Return the first flight with room for all, or the first, which the database refuses."""
-    room = (each for each in flights if each["seats"].get(cabin, 0) >= passengers)
+    room = (flight for flight in flights if flight["seats"].get(cabin, 0) >= passengers)
     return next(room, flights[0])

@@ -130,7 +130,7 @@ def _pairs(written: Any, value: Any) -> Any:
     """Return pairs of what was written and what was made of it; None where an item is gone."""
     if isinstance(value, AbstractSet):
         # Doubles fall together.
-        is_kept = all(any(not _loss(item, each) for each in value) for item in written)
+        is_kept = all(any(not _loss(item, kept) for kept in value) for item in written)
         return () if is_kept else None
     if isinstance(written, list):
         return zip(written, value, strict=False) if isinstance(value, _MANY) else ()
@@ -143,7 +143,7 @@ def _pairs(written: Any, value: Any) -> Any:
         # Under an alias that is a path the model reads no key of this name.
         return None
     fields = getattr(type(value), "__pydantic_fields__", {})
-    aliases = {str(each.validation_alias or name): name for name, each in fields.items()}
+    aliases = {str(field.validation_alias or name): name for name, field in fields.items()}
     return [(item, getattr(value, aliases.get(key, key), item)) for key, item in written.items()]
 
 

@@ -74,7 +74,7 @@ async def arun_tool(tool: ToolSpec, args: JsonObject, left: float | None = None)
     Raises:
         TimeoutError: If it gave no value in time; it may still act.
     """
-    seconds = min((each for each in (tool.timeout, left) if each is not None), default=None)
+    seconds = min((bound for bound in (tool.timeout, left) if bound is not None), default=None)
     if seconds is None:
         return await _answer(tool, args)
     task = asyncio.ensure_future(_answer(tool, args))
@@ -210,7 +210,7 @@ def _parts(value: Any) -> Any:
     if isinstance(value, Mapping):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: getattr(value, each.name) for each in fields(value)}
+        return {field.name: getattr(value, field.name) for field in fields(value)}
     if inspect.isawaitable(value) or isinstance(value, AsyncIterable | Future):
         raise ResultError(f"a {type(value).__name__} in it is still being made")
     if isinstance(value, Iterator):

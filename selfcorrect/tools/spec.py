@@ -255,7 +255,7 @@ def _without_key(parameters: JsonObject) -> JsonObject:
     described = parameters.get("properties")
     if not isinstance(described, Mapping) or KEY not in described:
         return parameters
-    properties = {name: each for name, each in described.items() if name != KEY}
+    properties = {name: schema for name, schema in described.items() if name != KEY}
     required = [name for name in parameters.get("required", ()) if name != KEY]
     return {**parameters, "properties": properties, "required": required}
 

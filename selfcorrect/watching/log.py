@@ -37,7 +37,7 @@ def log_step(event: JsonObject, state: CorrectionState) -> None:
     fields = {
         "tool": (state.get("current") or {}).get("name"),
         **{name: event.get(name) for name in _SHOWN},
-        "changes": [_change_text(each) for each in changes[:_MOST_CHANGES]],
+        "changes": [_change_text(change) for change in changes[:_MOST_CHANGES]],
     }
     _write(level, "repaired" if changes else "step", fields)
 
@@ -47,7 +47,7 @@ def log_failure(report: FailureReport, state: CorrectionState, context: RunConte
     error = next(reversed(context.live_part(state["run"]).errors), None)
     fields: JsonDict = {name: getattr(report, name) for name in _REPORTED}
     level = logging.WARNING if report.reason in _WARNS else logging.INFO
-    kinds = {each.get("kind") for each in report.findings}
+    kinds = {finding.get("kind") for finding in report.findings}
     if error is not None:
         fields["error"] = f"{type(error).__name__}: {text_of(error)}"
         fields["traceback"] = _frames(error)
@@ -102,9 +102,9 @@ def _plain(item: Any) -> Any:
     if item is None or isinstance(item, bool | int | float):
         return item
     if isinstance(item, list | tuple):
-        return [_plain(each) for each in item]
+        return [_plain(part) for part in item]
     if isinstance(item, dict):
-        return {_plain(name): _plain(each) for name, each in item.items()}
+        return {_plain(name): _plain(part) for name, part in item.items()}
     return " ".join(release(text_of(item), 500).split())
 
 
@@ -117,4 +117,4 @@ def _change_text(change: JsonObject) -> str:
 def _frames(error: BaseException) -> list[str]:
     """Return where an error was raised, its innermost frame first."""
     entries = reversed(traceback.extract_tb(error.__traceback__, -10))
-    return [f"{each.filename}:{each.lineno} in {each.name}" for each in entries]
+    return [f"{entry.filename}:{entry.lineno} in {entry.name}" for entry in entries]
