@@ -3,7 +3,6 @@
 import builtins
 import re
 from collections.abc import Iterator
-from itertools import islice
 from types import TracebackType
 from typing import Any
 
@@ -79,13 +78,15 @@ def chain(error: BaseException, *, hidden: bool = False) -> Iterator[BaseExcepti
     """
     layers = [error]
     # The list grows while it is read.
-    for current in islice(layers, _MOST_LAYERS):
+    for current in layers:
         yield current
         inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
         cause = field_of(current, "__cause__")
         if cause is None and (hidden or not field_of(current, "__suppress_context__")):
             cause = field_of(current, "__context__")
         for origin in (*inner, cause):
+            if len(layers) == _MOST_LAYERS:
+                break
             if isinstance(origin, BaseException) and all(origin is not layer for layer in layers):
                 layers.append(origin)
 
