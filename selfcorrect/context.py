@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import GraphSetupError, near_name
 from selfcorrect.handlers import DEFAULTS, HANDLER, OnError
-from selfcorrect.limits import Limits
+from selfcorrect.limits import Limits, Spending
 from selfcorrect.model import (
     JSON,
     Call,
@@ -25,7 +25,6 @@ from selfcorrect.model import (
     name_place,
     own_finding,
 )
-from selfcorrect.models.port import Spending
 from selfcorrect.policies.run import Hooks, PolicySource, SafetyPolicy, ToolErrorPolicy
 from selfcorrect.protocols import Clock, Ledger, tools_named
 from selfcorrect.state import CorrectionState, Update, state_findings
@@ -214,7 +213,7 @@ class RunContext:
 
     def intent_of(self, state: CorrectionState, call: Call) -> Record:
         """Return the record that the ledger gets before a tool is called."""
-        from selfcorrect.effects.equal import doubt_key, identity_key, theme_key
+        from selfcorrect.effects.equal import digest, theme_key
 
         beside, key, tool = state["given"], self.key_of(call), self.tools[call.name]
         call = replace(call, args=tool.strip(call.args))
@@ -227,8 +226,8 @@ class RunContext:
         own_id = (original.get("id") if isinstance(original, Mapping) else None) or call.id
         stands = [home or scope, beside.get("message_id"), beside.get("index"), own_id]
         return Record(
-            identity_key(stands, key),
-            doubt_key(scope, key),
+            digest("identity", *stands, key),
+            digest("doubt", scope, key),
             call.name,
             about=quote(dict(call.args), 500),
             theme=theme_key(scope, call, tool.arguments),

@@ -227,9 +227,9 @@ def _text_of_page(text: str) -> str:
     """Return what a page of HTML shows; any other text is unchanged."""
     if not _PAGE.match(text):
         return text
-    from selfcorrect.diagnosis.evidence import plain
+    from selfcorrect.diagnosis.evidence import plain_text
 
-    return " ".join(plain(text).split())
+    return " ".join(plain_text(text).split())
 
 
 _PAGE = re.compile(r"\s{0,20}<(?:!doctype html|html)\b", re.IGNORECASE)

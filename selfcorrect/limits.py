@@ -1,11 +1,14 @@
 """How much a run may cost, and the one function that compares a counter with its bound."""
 
-from collections.abc import Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
+from selfcorrect.errors import LimitReachedError
 from selfcorrect.model import ErrorKind, JsonDict, JsonObject
-from selfcorrect.models.port import Spending
 
 
 class Limits(BaseModel):
@@ -66,6 +69,46 @@ def count(counts: JsonObject, name: str, more: float = 1, key: str | None = None
         return {**counts, name: counts.get(name, 0) + more}
     inner = counts.get(name, {})
     return {**counts, name: {**inner, key: inner.get(key, 0) + more}}
+
+
+async def _no_wait(_seconds: float) -> None:
+    """Wait for nothing."""
+
+
+@dataclass(slots=True)
+class Spending:
+    """What calls of models cost, and what they may cost.
+
+    Attributes:
+        is_async: Whether the run is async.
+        decide: Decides about each failure of a model; see `ModelErrorHandler`.
+        sleep: Waits.
+        now: Tells the seconds from an arbitrary start.
+        left: What may be spent: `model_calls`, `tokens`, `seconds`; what is not named is unbounded.
+        calls: Calls made.
+        tokens: Tokens that they cost, as far as the models say so.
+        seconds: How long they and the waits between them took.
+    """
+
+    is_async: bool = False
+    decide: Callable[[Exception], Any] | None = None
+    sleep: Callable[[float], Awaitable[None]] = _no_wait
+    now: Callable[[], float] = time.monotonic
+    left: Mapping[str, float] = field(default_factory=dict)
+    calls: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def check(self, wait: float = 0.0) -> None:
+        """Raise if one more call is too many, or if this wait is too long.
+
+        Raises:
+            LimitReachedError: If a bound is reached.
+        """
+        used = {"model_calls": self.calls, "tokens": self.tokens, "seconds": self.seconds + wait}
+        for name, bound in self.left.items():
+            if used[name] >= bound:
+                raise LimitReachedError(f"{used[name]:g} of at most {bound:g} {name} are used")
 
 
 def add_spending(counts: JsonObject, spending: Spending) -> JsonDict:

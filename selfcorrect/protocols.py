@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from selfcorrect.effects.again import Record, Verdict
 from selfcorrect.errors import LimitReachedError
+from selfcorrect.limits import Spending
 from selfcorrect.model import JSON, OWN, Call, Diagnosis, JsonObject, acts, frozen
-from selfcorrect.models.port import ModelPort, Spending
+from selfcorrect.models.port import ModelPort
 from selfcorrect.names.letters import same_words
 from selfcorrect.schema.place import Place
 

@@ -11,7 +11,7 @@ from selfcorrect.protocols import RepairContext
 from selfcorrect.repairs import arguments
 from selfcorrect.repairs.arguments import repair_arguments
 from selfcorrect.schema.place import Place
-from selfcorrect.strategy_map.registry import bind
+from selfcorrect.strategy_map.registry import Strategies
 from selfcorrect.values.primitives import EVERY
 from selfcorrect.values.readings import Permission
 
@@ -155,7 +155,7 @@ def test_what_can_be_renamed_is_renamed_beside_another_fault(place, written, wan
 def test_a_strategy_alone_does_what_it_does_in_the_pass(name, schema, args, path, want):
     call, diagnosis = Call("t", args), Diagnosis(paths=(path,))
     context = RepairContext({"properties": schema}, effect="read_only")
-    answer = bind(name, None, {}).repair(call, diagnosis, context)
+    answer = Strategies().bind(None, name, {}).repair(call, diagnosis, context)
     assert isinstance(answer, Changed)
     assert {each.strategy for each in answer.changes} == {name}
     assert apply(call, answer.changes).args == want
@@ -164,7 +164,7 @@ def test_a_strategy_alone_does_what_it_does_in_the_pass(name, schema, args, path
 def test_a_strategy_that_cannot_help_says_why():
     context = RepairContext({"properties": {"q": DATE}})
     call, diagnosis = Call("t", {"q": "03/04/2026"}), Diagnosis(paths=("/args/q",))
-    answer = bind("format-date", None, {}).repair(call, diagnosis, context)
+    answer = Strategies().bind(None, "format-date", {}).repair(call, diagnosis, context)
     assert answer == GiveUp('"03/04/2026" is 3 April 2026 or 4 March 2026')
 
 

@@ -14,7 +14,7 @@ from selfcorrect.cli.diagnose import diagnosis_line
 from selfcorrect.cli.maps import explain
 from selfcorrect.diagnosis.body import body_of, keys_in
 from selfcorrect.diagnosis.demands import constraint_of, wait_in_fields, wait_in_words
-from selfcorrect.diagnosis.evidence import plain, sentence_of
+from selfcorrect.diagnosis.evidence import plain_text, sentence_of
 from selfcorrect.diagnosis.facts import finding_of, recorded_finding
 from selfcorrect.diagnosis.parameters import MARK, mask, places_of
 from selfcorrect.diagnosis.witness import FILE
@@ -216,7 +216,7 @@ def test_an_error_value_is_read_like_an_exception(value, kind, paths):
     table("diagnosis.txt", "own sentence"),
 )
 def test_the_own_sentence(text, own):
-    assert sentence_of(plain(text)).text == own
+    assert sentence_of(plain_text(text)).text == own
 
 
 def test_bodies_are_found_in_any_wrapping():

@@ -20,7 +20,7 @@ from langchain_core.tools import StructuredTool
 from pydantic import AnyUrl, BaseModel, BeforeValidator, Field, SecretStr
 
 from selfcorrect import Call, ToolSpec
-from selfcorrect.effects.equal import call_key, doubt_key, identity_key, theme_key
+from selfcorrect.effects.equal import call_key, digest, theme_key
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.schema.place import Place
 from selfcorrect.testing import play
@@ -87,15 +87,9 @@ STANDS = table("equal.txt", "stands")
 
 def test_each_part_of_an_identity_counts_whatever_its_type():
     same = call_key(Call("f", {}), PLACE)
-    keys = [identity_key(stands, same) for stands in STANDS]
+    keys = [digest("identity", *stands, same) for stands in STANDS]
     assert len(set(keys)) == len(keys)
-    assert identity_key(STANDS[0], same) == keys[0] != identity_key(STANDS[0], "other")
-
-
-def test_a_doubt_has_a_scope_and_no_id():
-    same, other = (call_key(Call("f", {}, each), PLACE) for each in ("1", "2"))
-    assert doubt_key("t", same) == doubt_key("t", other)
-    assert len({doubt_key(scope, same) for scope in ("t", "u", 7, "7", 0)}) == 5
+    assert digest("identity", *STANDS[0], same) == keys[0]
 
 
 LONG = "Dear Ann, here is the invoice"

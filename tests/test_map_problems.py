@@ -77,7 +77,7 @@ def test_a_circle_names_its_way(tmp_path):
     for name, other in (("a", "b"), ("b", "c"), ("c", "a")):
         (tmp_path / f"{name}.toml").write_text(f'format = 1\nextends = "{other}.toml"')
     assert problems_of(tmp_path / "a.toml") == (
-        "c.toml: extends: a -> b -> c -> a is a circle; remove one of them",
+        "c.toml: extends: 'a.toml' extends this map: a circle; remove one of them",
     )
 
 

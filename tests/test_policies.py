@@ -337,8 +337,6 @@ def test_a_policy_is_swapped():
     source.swap(ToolErrorPolicy())
     assert held.classifies_terminal("auth")
     assert not source.current.classifies_terminal("auth")
-    with pytest.raises(GraphSetupError, match="must be a ToolErrorPolicy"):
-        source.swap("operator_safe")
     assert source.current == ToolErrorPolicy()
 
 

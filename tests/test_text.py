@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import re2
 from hypothesis import given, strategies as st
 from kit import sections, table
 
@@ -62,7 +63,7 @@ def test_a_deployment_adds_forms_of_its_own():
     try:
         add_secret_form(r"\bACME-\d+\b")
         assert redact("key of ACME-12 lost") == "key of [secret] lost"
-        with pytest.raises(ValueError, match="is not a pattern"):
+        with pytest.raises(re2.error):
             add_secret_form("(")
     finally:
         own_forms.clear()

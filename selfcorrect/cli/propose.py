@@ -19,8 +19,9 @@ from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.drawing.text import error_text
 from selfcorrect.errors import MapError
 from selfcorrect.lazy import load_table
+from selfcorrect.limits import Spending
 from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, acts, frozen
-from selfcorrect.models.port import ModelPort, Spending
+from selfcorrect.models.port import ModelPort
 from selfcorrect.names.letters import LONGEST, is_plain
 from selfcorrect.patterns import compile_pattern
 from selfcorrect.strategy_map.match import fits

@@ -57,10 +57,10 @@ class Evidence:
 
 def evidence_of(finding: Finding, places: Places) -> Evidence:
     """Gather what an error of a call shows."""
-    text = plain(finding.get("text", ""))
+    text = plain_text(finding.get("text", ""))
     body = body_of(text)
     fault = body.faults[0] if body.faults else Fault(text)
-    masked = mask(plain(fault.sentence), places)
+    masked = mask(plain_text(fault.sentence), places)
     sentence = sentence_of(masked.text)
     spoken = _unmask(sentence.text, fault.sentence)
     shown = f"{sentence.front} {sentence.text}"[:_READ]
@@ -169,7 +169,7 @@ def has_words(text: str) -> bool:
     return _WORD.search(text) is not None
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return both ends of a text without colours and tags."""
     text = _BOX.sub(" ", _ANSI.sub("", window(text)))
     if "</" in text or "<br" in text.lower():

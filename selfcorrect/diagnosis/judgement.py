@@ -10,7 +10,7 @@ from selfcorrect.diagnosis.evidence import (
     evidence_of,
     has_words,
     openings_of,
-    plain,
+    plain_text,
 )
 from selfcorrect.diagnosis.facts import seconds_of
 from selfcorrect.diagnosis.parameters import Path, Places, locate, places_of
@@ -95,7 +95,7 @@ def faults_of(finding: Finding, args: JSON, schema: JsonObject | None) -> list[F
     """Return a finding for each place that the body of an error names, or the finding alone."""
     text = finding.get("text", "")
     is_plain = "{" not in text and "[" not in text
-    faults = () if is_plain or finding.get("paths") else body_of(plain(text)).faults
+    faults = () if is_plain or finding.get("paths") else body_of(plain_text(text)).faults
     if len(faults) < 2:
         return [finding]
     places = places_of(args, schema)

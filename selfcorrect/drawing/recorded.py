@@ -48,7 +48,7 @@ def views_of(output: Any, *, title: str) -> list[View]:
         )
         for number, event in enumerate(events)
     ]
-    drawn, outcome = _picture_of(events), outcome_of(run)
+    drawn, outcome = _picture_of(events), outcome_texts(run)
     failure = dict_of(run.get("failure"))
     asked = run.get("question") or failure.get("question")
     question = question_of(asked) if asked else None
@@ -95,7 +95,7 @@ def detail_of(event: JsonObject) -> Detail:
     )
 
 
-def outcome_of(run: JsonObject) -> dict[str, str]:
+def outcome_texts(run: JsonObject) -> dict[str, str]:
     """Return the result, or the report with every attempt, as it may be shown."""
     failure = dict_of(run.get("failure"))
     outcome = {name: text for name, text in _texts(failure, _REPORT).items() if text}

@@ -15,7 +15,7 @@ from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import HARMLESS, JSON, JsonDict, JsonObject, acts, frozen
 
 BEGUN = "begun"
-"""The status of an intent of which nobody has written an outcome."""
+"""The status of an intent whose outcome is not written yet."""
 HELD = "held"
 """The status of a call that was held once, because one in other words was lost."""
 
@@ -149,11 +149,12 @@ def may_run(
         own: The executions of this run, as records.
         request: What is asked.
     """
-    if not request.is_meant and any(each.doubt == request.doubt for each in own):
+    if not request.is_meant and any(record.doubt == request.doubt for record in own):
         return Refuse("repeated_failure")
     if effect in HARMLESS:
         return Run()
-    if (forbids := gravest([each for each in own if not _is_vouched(each, request)])) is not None:
+    open_records = [record for record in own if not _is_vouched(record, request)]
+    if (forbids := gravest(open_records)) is not None:
         return _refuse(forbids)
     equal, is_held, is_reworded = list[Record](), False, False
     for record in history:
@@ -168,9 +169,9 @@ def may_run(
         is_reworded = is_reworded or in_doubt(record)
         # What is being made side by side counts like what was made before.
         equal += [record] if is_equal and record.status in (Outcome.DONE, BEGUN) else []
-    # Who has settled a doubt as done answers for that one: the next equal call may be its retry.
-    is_settled = any(each.by and each.status == Outcome.DONE for each in equal)
-    if len(equal) >= (1 if is_settled or effect == "destructive" else request.equal):
+    # A person has settled a doubt as done, so the next equal call may be its retry.
+    may_be_retry = any(record.by and record.status == Outcome.DONE for record in equal)
+    if len(equal) >= (1 if may_be_retry or effect == "destructive" else request.equal):
         return Hold(equal)
     return Reworded() if is_reworded and not is_held else Run()
 
@@ -194,7 +195,8 @@ def may_start_over(reason: str, attempts: Iterable[JsonObject]) -> bool:
     """
     # These two tell of an execution before that run.
     return reason not in ("unknown_outcome", "refused") and all(
-        each["outcome"] == Outcome.NOT_DONE or not acts(each["effect"]) for each in attempts
+        attempt["outcome"] == Outcome.NOT_DONE or not acts(attempt["effect"])
+        for attempt in attempts
     )
 
 
@@ -239,10 +241,10 @@ def _is_vouched(record: Record, request: Request) -> bool:
     gravity = _RANK.get(status, 0)
     return any(
         # A word about one execution is used up by the next, even if that one was cut off.
-        each.key == record.key
-        and each.attempt in ("", record.attempt)
-        and gravity <= _RANK[each.outcome]
-        for each in request.vouches
+        vouch.key == record.key
+        and vouch.attempt in ("", record.attempt)
+        and gravity <= _RANK[vouch.outcome]
+        for vouch in request.vouches
     )
 
 

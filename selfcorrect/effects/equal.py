@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import is_dataclass
 from datetime import UTC, date, datetime, time
@@ -38,34 +38,19 @@ def call_key(call: Call, place: Place | None, bind: Callable[[JsonDict], Any] | 
     try:
         form = _typed(call.args, bind) if bind else _normal(call.args, place)
     except Exception:
-        # What its types refuse, or what has no one form, is as equal as the schema says.
+        # The types refuse the call, or give it no single form, so the schema decides.
         form = _normal(call.args, place)
     return canonical([call.name, form])
-
-
-def identity_key(stands: Sequence[JSON], key: str) -> str:
-    """Return the key of one call that is meant.
-
-    Args:
-        stands: Where the call stands: its thread and task, its message, its index, its id.
-        key: The key of equal calls.
-    """
-    return digest("identity", *stands, key)
-
-
-def doubt_key(scope: JSON, key: str) -> str:
-    """Return the key of every call that asks the same in one scope, whatever its id."""
-    return digest("doubt", scope, key)
 
 
 def theme_key(scope: JSON, call: Call, place: Place | None) -> str:
     """Return the key of every call that asks the same in other words; empty without such words.
 
-    An e-mail to the same person with another text has it: what is short is equal.
+    Two e-mails to one person share it: short arguments are equal, and free text may differ.
     """
     normal = _normal(call.args, place)
     blurred = _blur(normal)
-    is_short = isinstance(blurred, Mapping) and any(each != _WORDS for each in blurred.values())
+    is_short = isinstance(blurred, Mapping) and any(item != _WORDS for item in blurred.values())
     if blurred == normal or not is_short:
         return ""
     return digest("theme", scope, call.name, blurred)
@@ -73,7 +58,7 @@ def theme_key(scope: JSON, call: Call, place: Place | None) -> str:
 
 _WORDS = ("words",)
 _FEW = 3
-"""Words from which on a text is free to say the same otherwise."""
+"""A text with so many words is free text, which can be reworded."""
 _LETTERS = re.compile(
     r"[a-z]+://\S+|[\u30a0-\u30ff]+"
     r"|[\u3005\u3041-\u309f\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
@@ -81,7 +66,7 @@ _LETTERS = re.compile(
 )
 """Pieces of the scripts that put no space between words; an address is one piece."""
 _MANY = 7
-"""Such pieces from which on a text is no name."""
+"""A text with so many pieces is not a name."""
 
 
 def _blur(value: JSON) -> JSON:
@@ -123,30 +108,30 @@ def _normal(value: JSON, place: Place | None) -> JSON:
     """Return a value of JSON in one form, by what its schema says."""
     if place is not None:
         # Of a union, the alternative that the value belongs to.
-        place = next((each for each in place.branches if each.accepts(value)), place)
+        place = next((branch for branch in place.branches if branch.accepts(value)), place)
     if isinstance(value, Mapping):
         return _normal_object(value, place)
     if isinstance(value, list):
-        # A place for each item takes time: where none is described, there is none.
+        # A place for each item takes time, so it is made only where the schema describes items.
         inner = place if place and place.view.keys() & {"items", "prefixItems"} else None
         return [_normal(item, inner and inner.at([str(n)])) for n, item in enumerate(value)]
     try:
         return _form(_read(value, place) if place and isinstance(value, str) else value)
     except ValueError:
-        # It is no JSON, and no call with it is made.
+        # The value is not JSON, so no call with it runs.
         return repr(value)
 
 
 def _normal_object(value: JsonObject, place: Place | None) -> JSON:
     """Return an object without what is its default: a schema may hold defaults without an end."""
-    made: JsonDict = {}
+    form: JsonDict = {}
     for key, item in value.items():
         inner = place and place.at([str(key)])
         normal = _normal(item, inner)
         default = ABSENT if inner is None else inner.default
         if default is ABSENT or canonical(normal) != canonical(_normal(default, inner)):
-            made[_key(key)] = normal
-    return made
+            form[_key(key)] = normal
+    return form
 
 
 def canonical(value: JSON) -> str:
@@ -181,7 +166,7 @@ def _form(value: Any) -> JSON:
     """Return a value as JSON in one form.
 
     Raises:
-        ValueError: If it is no value, but an object with a state of its own.
+        ValueError: If it is an object with a state of its own.
     """
     if isinstance(value, Enum):
         return _form(value.value)

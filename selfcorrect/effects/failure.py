@@ -34,9 +34,9 @@ def outcome_of(
         return Outcome.LOST
     if any(map(_is_lost, layers)):
         return Outcome.LOST
-    if declared and not all(_is_refusal(each, home, root) for each in layers):
+    if declared and not all(_is_refusal(layer, home, root) for layer in layers):
         return Outcome.LOST
-    unclear = any(not _UNCLEAR.isdisjoint(statuses_of(each)) for each in layers)
+    unclear = any(not _UNCLEAR.isdisjoint(statuses_of(layer)) for layer in layers)
     return Outcome.NOT_DONE if atomic and not unclear else Outcome.REFUSED
 
 
@@ -63,7 +63,7 @@ def outcome_of_exit(error: BaseException) -> Outcome:
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Say whether LangGraph's control flow passes through: it is no error of the tool."""
+    """Say whether LangGraph's control flow passes through: the tool did not fail."""
     return "GraphBubbleUp" in _class_names(error)
 
 
@@ -76,20 +76,19 @@ def chain(error: BaseException, *, hidden: bool = False) -> Iterator[BaseExcepti
 
     With `hidden` also what `from None` hides: a plain sentence over a timeout is still a timeout.
     """
-    found, seen = [error], {id(error)}
-    for at in range(_MOST_LAYERS):
-        if at == len(found):
-            return
-        current = found[at]
+    layers = [error]
+    # The list grows while it is read.
+    for current in layers:
         yield current
         inner = current.exceptions if isinstance(current, BaseExceptionGroup) else ()
         cause = field_of(current, "__cause__")
         if cause is None and (hidden or not field_of(current, "__suppress_context__")):
             cause = field_of(current, "__context__")
-        for each in (*inner, cause):
-            if isinstance(each, BaseException) and id(each) not in seen:
-                seen.add(id(each))
-                found.append(each)
+        for origin in (*inner, cause):
+            if len(layers) == _MOST_LAYERS:
+                break
+            if isinstance(origin, BaseException) and all(origin is not layer for layer in layers):
+                layers.append(origin)
 
 
 _MOST_LAYERS = 16
@@ -106,10 +105,9 @@ def statuses_of(error: object) -> Iterator[int]:
     A code of JSON-RPC, as clients of MCP raise it, counts as the status that says the same.
     """
     response = field_of(error, "response")
-    yield from filter(None, map(_status_in, (error, response, field_of(error, "error"))))
-    for holder, name in ((error, "resp"), (response, "error"), (response, "ResponseMetadata")):
-        if (status := _status_in(field_of(holder, name))) is not None:
-            yield status
+    parts = ((error, "error"), (error, "resp"), (response, "error"), (response, "ResponseMetadata"))
+    holders = (error, response, *(field_of(holder, name) for holder, name in parts))
+    yield from filter(None, map(_status_in, holders))
 
 
 def protocol_code(error: object) -> str | None:
@@ -119,16 +117,16 @@ def protocol_code(error: object) -> str | None:
             return value
     code = field_of(error, "code")
     try:
-        found = field_of(code(), "name") if callable(code) else None
+        word = field_of(code(), "name") if callable(code) else None
     except Exception:
         return None
-    return found if isinstance(found, str) else None
+    return word if isinstance(word, str) else None
 
 
 def _status_in(holder: object) -> int | None:
     for name in _TABLE["status_fields"]:
         value = _whole_number(field_of(holder, name))
-        # A status below 100 is an exit code or a count; so may be a mere code that is no error's.
+        # A number below 100 is an exit code or a count, and so may be a `code` below 400.
         if value is not None and (400 if name == "code" else 100) <= value < 600:
             return value
         # One client writes the code of a session that has ended without its sign.
@@ -151,12 +149,12 @@ def _whole_number(value: Any) -> int | None:
 def field_of(holder: object, name: str) -> Any:
     """Return a field or a key of a foreign object, or None where none can be read."""
     try:
-        found = getattr(holder, name, None)
-        if found is None and hasattr(type(holder), "get"):
-            found = holder.get(name)  # type: ignore[attr-defined]
+        value = getattr(holder, name, None)
+        if value is None and hasattr(type(holder), "get"):
+            value = holder.get(name)  # type: ignore[attr-defined]
     except BaseException:  # a property may raise anything
         return None
-    return found
+    return value
 
 
 _STATUS_TEXT = re.compile(r"\s*\d{3}(?:\s|$)", re.ASCII)
@@ -169,15 +167,10 @@ _UNCLEAR = frozenset({409, 412, 424})
 """Statuses that may speak of an equal request before, or of a part of this one."""
 
 
-def is_fault(error: BaseException) -> bool:
-    """Say whether an error's class shows a fault of the code that raised it."""
-    return isinstance(error, (*_PROGRAMMING, KeyError, IndexError))
-
-
 _PROGRAMMING, _FILES = (
     tuple(getattr(builtins, name) for name in _TABLE[key]) for key in ("programming", "files")
 )
-"""Builtin classes; any error of the system that is none of `_FILES` may be a lost connection."""
+"""Builtin classes; any other error of the system than `_FILES` may be a lost connection."""
 BUGS: list[str] = _TABLE["bugs"]
 TIMEOUT_FIELDS: list[str] = _TABLE["timeout_fields"]
 CONNECTIONS = tuple(_TABLE["connections"])
@@ -189,7 +182,7 @@ def _is_lost(error: BaseException) -> bool:
     # A status is an answer, so it says more than the class that carries it.
     # One below 400 comes from a request that was taken, and of what followed nothing is known.
     if statuses := list(statuses_of(error)):
-        return any(not 400 <= each < 500 or each in _NO_ANSWER for each in statuses)
+        return any(not 400 <= status < 500 or status in _NO_ANSWER for status in statuses)
     if any(field_of(error, name) is True for name in TIMEOUT_FIELDS):
         return True
     if _refuses_by_code(error):

@@ -2,7 +2,7 @@
 
 | outcome    | known by                                                                    |
 |------------|-----------------------------------------------------------------------------|
-| `done`     | a value that is no error, with its receipt where the tool declares one      |
+| `done`     | a value that is not an error, with the receipt that the tool declares       |
 | `not_done` | `NotDone`; a refusal of an atomic tool; the tool's `verify`; a person       |
 | `refused`  | an answer that says so: a status 4xx, a code of SQL, gRPC or JSON-RPC,      |
 |            | `ToolException`, an MCP server's `isError`; an error that the tool's own    |

@@ -1,6 +1,6 @@
 """Tools of MCP servers: called once, their errors told apart, their hints believed on request.
 
-Whoever wrote a tool that deletes can also write that it only reads. So the annotations of a server
+The author of a tool that deletes can claim that it only reads. So the annotations of a server
 count as effects only where the caller trusts the server.
 """
 
@@ -80,15 +80,15 @@ def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
 async def _list_tools(session: Any) -> list[JsonDict]:
     """Return the tools of all pages; a cursor that comes again ends the list."""
     types = _mcp_types()
-    found: dict[str, JsonDict] = {}
+    tools: dict[str, JsonDict] = {}
     cursors: list[str] = []
     for _ in range(_MOST_PAGES):
         params = types.PaginatedRequestParams(cursor=cursors[-1]) if cursors else None
         page = await session.list_tools(params=params)
         for tool in page.tools:
-            found.setdefault(tool.model_dump_json(), tool.model_dump(exclude_none=True))
+            tools.setdefault(tool.model_dump_json(), tool.model_dump(exclude_none=True))
         if not page.nextCursor or page.nextCursor in cursors:
-            return [*found.values()]
+            return [*tools.values()]
         cursors.append(page.nextCursor)
     raise ToolDefinitionError(f"the server's list of tools has more than {_MOST_PAGES} pages")
 
@@ -124,9 +124,9 @@ def _value_of(result: JsonObject) -> JSON:
     content, structured = result.get("content"), result.get("structuredContent")
     if result.get("isError") not in (None, False):
         # The loop reads it as the error that it is.
-        said = {"content": content or structured or "the tool reported an error"}
+        text = {"content": content or structured or "the tool reported an error"}
         more = {"structuredContent": structured} if content and structured else {}
-        return {"isError": True, **said, **more}
+        return {"isError": True, **text, **more}
     if content is None and structured is None:
         return dict(result)
     value = content
@@ -141,12 +141,12 @@ def _value_of(result: JsonObject) -> JSON:
 
 
 def _with_effect(tool: Any, *, trust: bool) -> Any:
-    said = tool.metadata or {}
-    metadata = {key: item for key, item in said.items() if key not in _NO_SERVERS}
-    if trust and (effect := _effect_of(said)) is not None:
+    hints = tool.metadata or {}
+    metadata = {key: item for key, item in hints.items() if key not in _NO_SERVERS}
+    if trust and (effect := _effect_of(hints)) is not None:
         metadata["effect"] = effect
     return tool.model_copy(update={"metadata": metadata})
 
 
 def _effect_of(hints: JsonObject) -> Effect | None:
-    return next((effect for hint, said, effect in _EFFECTS if hints.get(hint) is said), None)
+    return next((effect for hint, value, effect in _EFFECTS if hints.get(hint) is value), None)

@@ -1,6 +1,5 @@
 """Remembers the calls of one process."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -25,20 +24,17 @@ class MemoryLedger:
     def __init__(self, size: int = 10_000) -> None:
         self._size = size
         self._records: dict[str, Record] = {}
-        # Keys by doubt, and by theme.
-        self._by_group: dict[str, dict[str, None]] = defaultdict(dict)
         self._lock = Lock()
 
     def begin(self, intent: Record, decide: Callable[[Sequence[Record]], Verdict]) -> Verdict:
         with self._lock:
-            groups = (self._by_group.get(each, {}) for each in _groups(intent))
-            keys = dict.fromkeys((intent.key, *(key for group in groups for key in group)))
-            verdict = decide([self._records[key] for key in keys if key in self._records])
+            equal = [record for record in self._records.values() if _may_be_equal(record, intent)]
+            equal.sort(key=lambda record: record.key != intent.key)
+            verdict = decide(equal)
             if isinstance(verdict, Run | Reworded):
-                self._forget(intent.key)
+                # What is begun again is the youngest.
+                self._records.pop(intent.key, None)
                 self._records[intent.key] = begun_record(intent, verdict)
-                for group in _groups(intent):
-                    self._by_group[group][intent.key] = None
                 self._trim()
         return verdict
 
@@ -53,25 +49,19 @@ class MemoryLedger:
 
     def records(self, *, doubts: bool = False) -> list[Record]:
         with self._lock:
-            found = list(self._records.values())
-        return [record for record in found if in_doubt(record) or not doubts]
+            records = list(self._records.values())
+        return [record for record in records if in_doubt(record) or not doubts]
 
     def _trim(self) -> None:
         items = self._records.items()
-        over = (key for key, each in items if each.status not in (BEGUN, Outcome.LOST))
+        over = (key for key, record in items if record.status not in (BEGUN, Outcome.LOST))
         for key in [*islice(over, max(0, len(items) - self._size))]:
-            self._forget(key)
-
-    def _forget(self, key: str) -> None:
-        if record := self._records.pop(key, None):
-            for group in _groups(record):
-                del self._by_group[group][key]
-                if not self._by_group[group]:
-                    del self._by_group[group]
+            del self._records[key]
 
 
-def _groups(record: Record) -> set[str]:
-    return {record.doubt, record.theme} - {""}
+def _may_be_equal(one: Record, other: Record) -> bool:
+    is_theme = one.theme == other.theme != ""
+    return one.key == other.key or one.doubt == other.doubt or is_theme
 
 
 def begun_record(intent: Record, verdict: Verdict) -> Record:
@@ -83,16 +73,16 @@ def begun_record(intent: Record, verdict: Verdict) -> Record:
     return replace(intent, status=BEGUN if runs else HELD, alive=runs, time=time())
 
 
-def unknown_key(key: str, known: Iterable[str]) -> LedgerError:
+def unknown_key(key: str, keys: Iterable[str]) -> LedgerError:
     """Return the error for a key that no call has."""
-    return LedgerError(unknown_name("key of a call", key, list(known)[-200:]))
+    return LedgerError(unknown_name("key of a call", key, list(keys)[-200:]))
 
 
 def outcome_named(word: str) -> str:
     """Return the word of an outcome.
 
     Raises:
-        LedgerError: If it is none of the four.
+        LedgerError: If it is another word.
     """
     if word not in tuple(Outcome):
         raise LedgerError(f"unknown outcome {word!r}; give one of {', '.join(Outcome)}")

@@ -11,15 +11,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import LedgerError
 from selfcorrect.lazy import name_extra
 from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
+from selfcorrect.model import T
 
-T = TypeVar("T")
 _FORMAT = 1
 _LEASE = "interval '30 seconds'"
 _RENEW = 5.0
@@ -107,8 +107,8 @@ class PostgresLedger(SqlLedger):
                 time.sleep(0.2)
 
     def _exclude_others(self, database: Any, intent: Record) -> None:
-        for each in sorted({intent.key, intent.doubt, intent.theme} - {""}):
-            database.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [each])
+        for key in sorted({intent.key, intent.doubt, intent.theme} - {""}):
+            database.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [key])
 
     @contextmanager
     def _transaction(self) -> Iterator[Any]:

@@ -4,19 +4,16 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from threading import RLock
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.ledger.memory import begun_record, outcome_named, unknown_key
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JSON, JsonDict, T
 
-T = TypeVar("T")
-COLUMNS = (
-    *("key", "doubt", "tool", "status", "value", "about", "by", "holder", "theme", "time"),
-    *("thread", "call_id", "request", "attempt"),
-)
+COLUMNS = (*(part.name for part in fields(Record) if part.name != "alive"), "holder")
 _TYPES = {
     "key": "text primary key",
     "value": "text",
@@ -76,12 +73,12 @@ class SqlLedger(ABC):
                 return None
             return database.execute(f"select key from {table}").fetchall()
 
-        if (known := self._do(write)) is not None:
-            raise unknown_key(key, (other for (other,) in known))
+        if (rows := self._do(write)) is not None:
+            raise unknown_key(key, (other for (other,) in rows))
 
     def records(self, *, doubts: bool = False) -> list[Record]:
         rows = self._do(lambda database: self._read(database, "order by c.place"))
-        return [each for each in map(self._record, rows) if in_doubt(each) or not doubts]
+        return [record for record in map(self._record, rows) if in_doubt(record) or not doubts]
 
     def _start(self) -> None:
         self._process = os.getpid()
@@ -130,7 +127,7 @@ def _row_of(record: Record, holder: str) -> JsonDict:
 
 
 def _plain(text: str) -> str:
-    # Halves of characters are none of a database's texts, and neither is a zero byte.
+    # A database's texts hold neither halves of characters nor zero bytes.
     return text.encode(errors="replace").decode().replace("\0", "")
 
 

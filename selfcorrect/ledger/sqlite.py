@@ -9,16 +9,15 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from selfcorrect.effects.again import Record
 from selfcorrect.errors import LedgerError
 from selfcorrect.ledger.holder import Holder, connect, is_held, sweep
 from selfcorrect.ledger.sql import COLUMNS, TABLE, SqlLedger
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JsonDict, T
 
-T = TypeVar("T")
 _MARK = 0x53434C47
 """`application_id` of a ledger's file."""
 _FORMAT = 3
@@ -43,7 +42,7 @@ class SqliteLedger(SqlLedger):
         path: The file, not on a network share: SQLite's locks do not hold there.
 
     Raises:
-        LedgerError: If the file is no ledger of this format; it is left as it is.
+        LedgerError: If the file is not a ledger of this format; the file stays as it is.
     """
 
     _table = "calls"
@@ -65,7 +64,7 @@ class SqliteLedger(SqlLedger):
         try:
             self._database = database = self._database or _open_ledger(self._path)
             database.execute("begin immediate")
-            made = work(database)
+            result = work(database)
             database.execute("commit")
         except BaseException as error:
             # A write may have failed half-way, so whatever this holder began is in doubt.
@@ -73,7 +72,7 @@ class SqliteLedger(SqlLedger):
             if isinstance(error, sqlite3.Error | OSError):
                 raise LedgerError(f"{self._path}: {error}") from error
             raise
-        return made
+        return result
 
     def _exclude_others(self, database: Any, intent: Record) -> None:
         """A transaction that writes excludes all others here."""

@@ -80,10 +80,10 @@ def _wait_after(error: Exception, wait: float | None) -> float | None:
     # A model that answers loads nothing of this.
     from selfcorrect.diagnosis.facts import finding_of
 
-    found = finding_of(error)
-    status, told = found["status"], found["retry_after"] or 0.0
+    finding = finding_of(error)
+    status, least = finding["status"], finding["retry_after"] or 0.0
     is_passing = status in _PASSING if status else _is_connection(error)
-    return max(wait, told) if is_passing and told <= MOST_WAIT else None
+    return max(wait, least) if is_passing and least <= MOST_WAIT else None
 
 
 def _is_control(error: BaseException) -> bool:

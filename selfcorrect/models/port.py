@@ -2,59 +2,18 @@
 
 import inspect
 import json
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from selfcorrect.errors import LimitReachedError
+from selfcorrect.limits import Spending
 from selfcorrect.model import JSON, JsonDict, JsonObject
 
 MAX_ANSWER = 100_000
-"""Characters of an answer that are read: what is longer is no repair."""
+"""Characters of an answer that are read: a repair is never longer."""
 
 _LETTERS = 4
 """Characters of a token, where a model does not say how many it took."""
-
-
-async def _no_wait(_seconds: float) -> None:
-    """Wait for nothing."""
-
-
-@dataclass(slots=True)
-class Spending:
-    """What calls of models cost, and what they may cost.
-
-    Attributes:
-        is_async: Whether the run is async.
-        decide: Decides about each failure of a model; see `ModelErrorHandler`.
-        sleep: Waits.
-        now: Tells the seconds from an arbitrary start.
-        left: What may be spent: `model_calls`, `tokens`, `seconds`; what is not named is unbounded.
-        calls: Calls made.
-        tokens: Tokens that they cost, as far as the models say so.
-        seconds: How long they and the waits between them took.
-    """
-
-    is_async: bool = False
-    decide: Callable[[Exception], Any] | None = None
-    sleep: Callable[[float], Awaitable[None]] = _no_wait
-    now: Callable[[], float] = time.monotonic
-    left: Mapping[str, float] = field(default_factory=dict)
-    calls: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-
-    def check(self, wait: float = 0.0) -> None:
-        """Raise if one more call is too many, or if this wait is too long.
-
-        Raises:
-            LimitReachedError: If a bound is reached.
-        """
-        used = {"model_calls": self.calls, "tokens": self.tokens, "seconds": self.seconds + wait}
-        for name, bound in self.left.items():
-            if used[name] >= bound:
-                raise LimitReachedError(f"{used[name]:g} of at most {bound:g} {name} are used")
 
 
 @dataclass(slots=True)
@@ -71,20 +30,20 @@ class ModelPort:
 
     async def ask_json(self, system: str, user: str) -> JsonDict | None:
         """Return the JSON object that the model answers, or None where it answers none."""
-        text = text_of(await self.ask(system, user))[:MAX_ANSWER]
+        text = message_text(await self.ask(system, user))[:MAX_ANSWER]
         begin, end = text.find("{"), text.rfind("}")
         try:
-            found = json.loads(text[begin : end + 1])
+            reply = json.loads(text[begin : end + 1])
         except ValueError:
             return None
-        return found if isinstance(found, dict) else None
+        return reply if isinstance(reply, dict) else None
 
     async def ask_call(self, system: str, user: str, tools: Sequence[JsonObject]) -> JSON:
-        """Return the call that the model makes, a list of several, its text where there is none."""
+        """Return the model's call, a list of its calls, or its text where it makes none."""
         answer = await self.ask(system, user, tools)
         calls = getattr(answer, "tool_calls", None) or getattr(answer, "invalid_tool_calls", None)
         if not calls:
-            return text_of(answer)
+            return message_text(answer)
         return calls[0] if len(calls) == 1 else list(calls)
 
     async def ask(self, system: str, user: str, tools: Sequence[JsonObject] = ()) -> Any:
@@ -108,7 +67,7 @@ class ModelPort:
             finally:
                 spending.seconds += max(0.0, spending.now() - began)
             usage = getattr(answer, "usage_metadata", None) or {}
-            letters = len(system) + len(user) + len(text_of(answer))
+            letters = len(system) + len(user) + len(message_text(answer))
             spending.tokens += usage.get("total_tokens", letters // _LETTERS)
             return answer
 
@@ -125,6 +84,6 @@ async def value_of(value: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-def text_of(message: Any) -> str:
+def message_text(message: Any) -> str:
     """Return the text of a message, its other blocks left out."""
     return str(getattr(message, "text", message))

@@ -14,16 +14,15 @@ from typing import Any
 from selfcorrect.context import LOG, RunContext
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import RemoteError
-from selfcorrect.limits import add_spending
+from selfcorrect.limits import Spending, add_spending
 from selfcorrect.model import Call, Change, Diagnosis, GiveUp, JsonObject, Safety, change_of
-from selfcorrect.models.port import ModelPort, Spending
+from selfcorrect.models.port import ModelPort
 from selfcorrect.nodes.round import NO_HELP, Round, Rung, make_changes, take
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.call_object import choice_of
 from selfcorrect.repairs.arguments import Problem, repair_arguments
 from selfcorrect.state import UNUSED, CorrectionState, Update
-from selfcorrect.strategy_map.registry import bind
 from selfcorrect.text import release, text_of
 from selfcorrect.values.readings import Permission
 
@@ -59,8 +58,7 @@ def _ladder_of(selected: JsonObject, round_: Round) -> list[Rung]:
     for name in selected["strategies"]:
         if options:
             # A person has written these in place of the options of the rule.
-            factory = context.map.strategies.factory(diagnosis.rule, name)
-            strategy = bind(name, factory, options)
+            strategy = context.map.strategies.bind(diagnosis.rule, name, options)
         else:
             strategy = context.strategy_for(state, diagnosis.rule, name)
         rungs.append(Rung(name, diagnosis, strategy.repair))

@@ -10,7 +10,6 @@ from selfcorrect.errors import GraphSetupError, refuse_unknown
 from selfcorrect.graph import GraphNode
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.step import Loop
-from selfcorrect.strategy_map.registry import bind
 
 
 def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
@@ -68,7 +67,7 @@ def _edit_strategy(loop: Loop, at: StateSnapshot, name: Any, options: Any) -> Js
     for number in chosen:
         try:
             rule = findings[number].get("rule")
-            bind(name, loop.context.map.strategies.factory(rule, name), options)
+            loop.context.map.strategies.bind(rule, name, options)
         except ValueError as error:
             raise GraphSetupError(f"strategy {name!r}: {error}") from error
     rungs = [{"finding": number, "strategies": [name], "options": options} for number in chosen]

@@ -14,7 +14,7 @@ from selfcorrect.drawing.recorded import (
     detail_of,
     dict_of,
     list_of,
-    outcome_of,
+    outcome_texts,
     question_of,
     shown,
 )
@@ -90,7 +90,7 @@ def view_of(sight: Sight) -> View:
         "detail": _detail(sight),
         "state": {shown(text_of(k)): quote(redact_json(v), _MOST) for k, v in state.items()},
         "question": question_of(now.interrupts[0].value) if status == "waiting" else None,
-        "outcome": outcome_of(state) if loop else {},
+        "outcome": outcome_texts(state) if loop else {},
         "changes": [*chain.from_iterable(map(_changes, sight.head.path))],
         "commands": _commands(sight, status),
     }

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from itertools import count
 from typing import Any, Protocol, Self, runtime_checkable
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, refuse_unknown
 from selfcorrect.model import frozen
 from selfcorrect.names.letters import letters, same_words, words
+from selfcorrect.names.likeness import typos
 from selfcorrect.text import quote
 
 
 @frozen
 class AgentBudget:
-    """Bounds of one run of an agent; None is no bound.
+    """Bounds of one run of an agent; None: unbounded.
 
     Attributes:
         turns: How often the model is asked.
@@ -38,13 +38,13 @@ class AgentBudget:
     argument_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            bound = getattr(self, each.name)
+        for part in fields(self):
+            bound = getattr(self, part.name)
             if bound is not None and not (isinstance(bound, int | float) and bound > 0):
-                raise GraphSetupError(f"`{each.name}` must be a positive number: {bound!r}")
+                raise GraphSetupError(f"`{part.name}` must be a positive number: {bound!r}")
 
 
-BOUNDS = tuple(each.name for each in fields(AgentBudget))
+BOUNDS = tuple(part.name for part in fields(AgentBudget))
 
 
 @frozen
@@ -66,7 +66,7 @@ class Extend:
 
     def __init__(self, **bounds: float) -> None:
         refuse_unknown("bound", bounds, BOUNDS)
-        # It refuses what is no bound.
+        # A budget refuses a bound that is not a positive number.
         AgentBudget(**bounds)  # type: ignore[arg-type]
         self.bounds = bounds
 
@@ -148,10 +148,8 @@ MAX_NAME = 128
 MAX_NAMES = 100
 MAX_LIST = 2_400
 MAX_SUGGESTIONS = 3
-MAX_KEY = 64
-"""Characters of a name that are compared letter by letter."""
-NEAR = 0.82
-"""How alike, from 0 to 1, the letters of two names are that differ by typos."""
+LETTERS_PER_TYPO = 6
+"""Two names are one, misspelt, if so many letters or more stand for each typo."""
 CONTAINMENT = 0.2
 """What is added to the likeness of two names where one contains the other."""
 
@@ -205,26 +203,25 @@ class AutoCorrect(InARow):
     def handle(self, requested: str, available: Sequence[str]) -> Feedback | Raise:
         if next(self._row) > self.max_retries:
             return Raise(ToolNotFoundError(requested, available))
-        found = self._suggest(requested[:MAX_NAME], available)
-        return Feedback(_write_message(requested, found, available), tuple(found))
+        names = self._suggest(requested[:MAX_NAME], available)
+        return Feedback(_write_message(requested, names, available), tuple(names))
 
     def _suggest(self, requested: str, available: Sequence[str]) -> list[str]:
         """Return the same name, else those that share words with it, else those spelled alike."""
         if equal := [name for name in available if same_words(requested, name)]:
             return equal
         scored = [(self._likeness(requested, name), name) for name in available]
-        alike = [each for each in scored if each[0] >= self.min_token_similarity]
-        alike.sort(key=lambda each: -each[0])
+        alike = [pair for pair in scored if pair[0] >= self.min_token_similarity]
+        alike.sort(key=lambda pair: -pair[0])
         if len(alike) > 1 and alike[0][0] >= 2 * alike[1][0]:
             alike = alike[:1]
-        # A name without a letter is like no other.
-        names = {key: name for name in available if (key := _key(name))}
-        near = [] if alike else get_close_matches(_key(requested), names, MAX_SUGGESTIONS, NEAR)
-        return [name for _, name in alike[:MAX_SUGGESTIONS]] or [names[key] for key in near]
+        if alike:
+            return [name for _, name in alike[:MAX_SUGGESTIONS]]
+        return _misspelt(requested, available)[:MAX_SUGGESTIONS]
 
     def _likeness(self, one: str, other: str) -> float:
         mine, yours = (
-            {each for each in words(name) if len(each) >= self.min_token_length}
+            {word for word in words(name) if len(word) >= self.min_token_length}
             for name in (one, other)
         )
         shared = len(mine & yours) / max(1, len(mine | yours))
@@ -239,14 +236,22 @@ class ImmediateRaise(ToolNotFoundPolicy):
         return Raise(ToolNotFoundError(requested, available))
 
 
-def _key(name: str) -> str:
-    return letters(name[:MAX_KEY]).casefold()
+def _misspelt(requested: str, available: Sequence[str]) -> list[str]:
+    """Return the names that differ by few typos, the nearest first."""
+    near: list[tuple[int, str]] = []
+    one = letters(requested).casefold()
+    for name in available:
+        other = letters(name).casefold()
+        most = max(len(one), len(other)) // LETTERS_PER_TYPO
+        if most and (count := typos(one, other, most)) <= most:
+            near.append((count, name))
+    return [name for _, name in sorted(near, key=lambda pair: pair[0])]
 
 
-def _write_message(requested: str, found: Sequence[str], available: Sequence[str]) -> str:
+def _write_message(requested: str, suggestions: Sequence[str], available: Sequence[str]) -> str:
     parts = [f"There is no tool named {quote(requested, MAX_NAME)}."]
-    if found:
-        names = (quote(name, MAX_NAME) for name in found[: 2 * MAX_SUGGESTIONS])
+    if suggestions:
+        names = (quote(name, MAX_NAME) for name in suggestions[: 2 * MAX_SUGGESTIONS])
         parts.append(f"Did you mean {' or '.join(names)}?")
     if not available:
         return f"{parts[0]} Available tools: none. Answer without a tool."
@@ -255,13 +260,9 @@ def _write_message(requested: str, found: Sequence[str], available: Sequence[str
 
 
 def _list_names(names: Sequence[str]) -> str:
-    texts: list[str] = []
-    left = MAX_LIST
-    for text in (quote(name, MAX_NAME) for name in names[:MAX_NAMES]):
-        left -= len(text) + 2
-        if left < 0:
-            break
-        texts.append(text)
+    texts = [quote(name, MAX_NAME) for name in names[:MAX_NAMES]]
+    while len(", ".join(texts)) > MAX_LIST:
+        texts.pop()
     more = len(names) - len(texts)
     return ", ".join(texts) + (f", and {more} more" if more else "")
 
@@ -295,7 +296,7 @@ class RetryModel:
         initial_backoff: Seconds before the second one.
 
     Raises:
-        GraphSetupError: If there would be no attempt, or no time to wait.
+        GraphSetupError: If an attempt or a wait is not possible with these numbers.
     """
 
     max_attempts: int = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any
@@ -48,7 +48,7 @@ class SafetyPolicy:
 
         Args:
             change: The change.
-            tool: The tool that would run; None if there is none of that name.
+            tool: The tool that would run; None if no tool has the name.
             more: Classes that the rule allows on tools that read.
         """
         safety, place = change.safety, name_place(change.path)
@@ -118,6 +118,7 @@ class ToolErrorPolicy:
         return kind in policy.terminal
 
 
+@dataclass
 class PolicySource:
     """Holds a policy that may be swapped while runs go on; a run keeps the one it started with.
 
@@ -125,19 +126,11 @@ class PolicySource:
         current: The policy of runs that start now.
     """
 
-    def __init__(self, policy: ToolErrorPolicy) -> None:
-        self.swap(policy)
-
-    @property
-    def current(self) -> ToolErrorPolicy:
-        return self._current
+    current: ToolErrorPolicy
 
     def swap(self, policy: ToolErrorPolicy) -> None:
         """Give every run that starts from now on another policy."""
-        if not isinstance(policy, ToolErrorPolicy):
-            raise GraphSetupError(f"a policy must be a ToolErrorPolicy, not {policy!r:.80}")
-        # One assignment: a thread that reads meanwhile gets the old policy or the new one.
-        self._current = policy
+        self.current = policy
 
 
 Listener = Callable[..., object]

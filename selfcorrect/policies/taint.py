@@ -51,8 +51,8 @@ def _is_other(before: JSON, after: JSON, place: Place) -> bool:
     is_text = isinstance(before, str) and isinstance(after, str)
     if is_text and same_words(str(before), str(after), strict=True):
         return False
-    ways = [before, *(each.value for each in readings(before, place, _ANY))]
-    return not any(each == after and type(each) is type(after) for each in ways)
+    ways = [before, *(reading.value for reading in readings(before, place, _ANY))]
+    return not any(way == after and type(way) is type(after) for way in ways)
 
 
 def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]) -> bool:
@@ -63,12 +63,12 @@ def is_tainted(change: Change, untrusted: Iterable[str], trusted: Iterable[JSON]
         untrusted: What errors and results said.
         trusted: The call, the schema and the user's words.
     """
-    told = _Text(untrusted)
-    known = _Text((leaf for each in trusted for leaf in _leaves(each)), strict=True)
-    leaves = (leaf for leaf in _leaves(change.after) if not known.says(_Value(leaf)))
+    errors = _Text(untrusted)
+    own = _Text((leaf for item in trusted for leaf in _leaves(item)), strict=True)
+    leaves = (leaf for leaf in _leaves(change.after) if not own.says(_Value(leaf)))
     values = [_Value(part) for leaf in leaves for part in _parts(leaf)]
     # Who plants a value may split its letters; what the user said has to be said in one piece.
-    return any(told.hints_at(each) and not known.says(each) for each in values)
+    return any(errors.hints_at(value) and not own.says(value) for value in values)
 
 
 class _Value:
@@ -92,7 +92,7 @@ class _Text:
         moments = {*_windows(self._plain)}
         self._meanings: set[Decimal | str] = moments.union(*map(_numbers, numbers))
         this_year = datetime.now(UTC).year
-        self._years = {str(this_year), str(this_year + 1), *(each[:4] for each in moments)}
+        self._years = {str(this_year), str(this_year + 1), *(moment[:4] for moment in moments)}
 
     def says(self, value: _Value) -> bool:
         """Say whether a value stands here: its number, day or time, or else its words in a row.
@@ -112,16 +112,16 @@ class _Text:
     def hints_at(self, value: _Value) -> bool:
         """Say whether words hold the letters of a value, all its words, or what it means.
 
-        >>> told = _Text(["pay acct-99 11, 500"])
-        >>> [told.hints_at(_Value(each)) for each in ("acct9911", "50")]
+        >>> errors = _Text(["pay acct-99 11, 500"])
+        >>> [errors.hints_at(_Value(text)) for text in ("acct9911", "50")]
         [True, False]
         """
         letters = r"[\W_]*".join("".join(value.words)[:_LONGEST_VALUE])
         if letters and re.search(rf"(?<![^\W_]){letters}(?![^\W_])", self._plain):
             return True
-        moments = [each for each in value.meaning if isinstance(each, str)]
+        moments = [meaning for meaning in value.meaning if isinstance(meaning, str)]
         # A day, the same without its year, and the time behind it.
-        pieces = {piece for each in moments for piece in (each[:10], each[5:10], each[11:])}
+        pieces = {piece for moment in moments for piece in (moment[:10], moment[5:10], moment[11:])}
         if not self._meanings.isdisjoint(value.meaning | pieces):
             return True
         return len(value.words) > 1 and {*self._line.split()}.issuperset(value.words)
@@ -149,17 +149,17 @@ def _plain(text: str) -> str:
         text = unicodedata.normalize("NFKD", clean(text))
         # A digit of any script is that digit, and an accent is part of a letter.
         text = "".join(
-            str(unicodedata.digit(each, each)) for each in text if not unicodedata.combining(each)
+            str(unicodedata.digit(char, char)) for char in text if not unicodedata.combining(char)
         )
-    return _NUMBER_WORD.sub(lambda found: str(number_word(found[0])), text.casefold())
+    return _NUMBER_WORD.sub(lambda match: str(number_word(match[0])), text.casefold())
 
 
-def _numbers(found: re.Match[str]) -> Iterator[Decimal]:
+def _numbers(match: re.Match[str]) -> Iterator[Decimal]:
     """Yield what a number may mean: 1,000 and `1 k` are 1000, and 1.000 is that or one."""
     for marks in (_GROUPS, _DOTTED):
-        plain = marks.sub("", found["digits"]).replace(",", ".")
+        plain = marks.sub("", match["digits"]).replace(",", ".")
         if plain.count(".") < 2:
-            yield Decimal(plain) * _SCALES.get(found["scale"], 1)
+            yield Decimal(plain) * _SCALES.get(match["scale"], 1)
 
 
 def _windows(text: str) -> Iterator[str]:
@@ -168,20 +168,20 @@ def _windows(text: str) -> Iterator[str]:
     for at, size in product(range(len(words)), range(1, 7)):
         window = " ".join(words[at : at + size])
         if re.search(r"\d", window):
-            # Whoever says a moment says its day.
-            yield from (part for each in _moments(window) for part in (each, each[:10]))
-    for found in _DAY.finditer(text):
+            # A moment names its day too.
+            yield from (part for moment in _moments(window) for part in (moment, moment[:10]))
+    for match in _DAY.finditer(text):
         # Every day is one of a leap year.
-        texts = (f"{found[0]}{mark}2028" for mark in " /" if not found["year"])
-        yield from (day[5:] for each in texts for day in _moments(each))
+        texts = (f"{match[0]}{mark}2028" for mark in " /" if not match["year"])
+        yield from (day[5:] for day_text in texts for day in _moments(day_text))
 
 
 def _moments(text: str) -> list[str]:
-    return [str(each.value) for each in read_date(text, _CLOCK)]
+    return [str(reading.value) for reading in read_date(text, _CLOCK)]
 
 
 _CLOCK = Place({"type": "string", "format": "naive-time"})
-# A mark that is no letter parts the words of two texts.
+# The mark between two texts counts as a word.
 _WORD = re.compile(r"[^\W_]+|\0")
 _NUMBER_WORD = re.compile(
     rf"\b(?:{'|'.join(word.replace(' ', '[- ]') for word in BELOW_HUNDRED[::-1])})\b"

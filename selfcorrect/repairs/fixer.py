@@ -26,7 +26,7 @@ from selfcorrect.model import (
     Safety,
     frozen,
 )
-from selfcorrect.models.port import text_of, value_of
+from selfcorrect.models.port import message_text, value_of
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
 from selfcorrect.reading.call_object import strict_json
@@ -92,7 +92,7 @@ def _value_in(answer: Any) -> Any:
         call_built_in(call["name"], call["args"])
     if calls:
         raise ValueError(f"it called {calls[0]['name']!r:.80}, which nobody runs")
-    if not (text := text_of(answer)).strip():
+    if not (text := message_text(answer)).strip():
         raise ValueError("it gave no answer")
     return text
 

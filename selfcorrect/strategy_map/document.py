@@ -26,12 +26,6 @@ def _as_list(value: Any) -> Any:
     return value if isinstance(value, list | tuple) or value is None else [value]
 
 
-def _as_rung(value: Any) -> Any:
-    if isinstance(value, str) or callable(value):
-        return value
-    raise ValueError(f"must be the name of a strategy, not {value!r}")
-
-
 def _as_effect(value: Any) -> Any:
     return {"effect": value} if isinstance(value, str) else value
 
@@ -45,14 +39,14 @@ def _as_cause(name: str) -> str:
 
 def _usable(pattern: str, info: ValidationInfo) -> str:
     # The library's own patterns are tested; compiling them early would delay every start.
-    if not (info.context and info.context.get("shipped")):
+    if not (info.context and info.context["is_shipped"]):
         compile_pattern(pattern)
     return pattern
 
 
 Many = Annotated[tuple[T, ...], BeforeValidator(_as_list)]
 """A list; one thing alone is a list of it."""
-Rung = Annotated[str | Callable[..., Any], BeforeValidator(_as_rung)]
+Rung = str | Callable[..., Any]
 Pattern = Annotated[str, AfterValidator(_usable)]
 Cause = Annotated[str, AfterValidator(_as_cause)]
 
@@ -106,7 +100,7 @@ class ErrorRule(_Table):
 
 def _with_condition(rule: ErrorRule) -> ErrorRule:
     conditions = (rule.tool, rule.error, rule.status, rule.code, rule.match, rule.retry_after)
-    if all(each in ((), "", None) for each in conditions):
+    if all(condition in ((), "", None) for condition in conditions):
         raise ValueError(
             "has no condition, and would decide every error; write one of tool, error, status, "
             'code, match and retry_after, or tool = "*"'

@@ -75,19 +75,18 @@ def _stack(top: Layer, problems: list[str]) -> list[Layer]:
     """Sort a map and those below it so that each stands before all that it extends."""
     done: dict[Path, Layer] = {}
 
-    def visit(layer: Layer, above: dict[Path, str]) -> None:
-        above = {**above, layer.path: layer.name}
+    def visit(layer: Layer, above: tuple[Path, ...]) -> None:
+        above = (*above, layer.path)
         for name in reversed(layer.document.extends):
             with collect(problems, layer.label, "extends"):
                 path = _path_of(name, layer.path.parent)
                 if path in above:
-                    circle = " -> ".join([*above.values(), above[path]])
-                    raise ValueError(f"{circle} is a circle; remove one of them")
+                    raise ValueError(f"{name!r} extends this map: a circle; remove one of them")
                 if path not in done:
                     visit(_read(path, problems), above)
         done[layer.path] = layer
 
-    visit(top, {})
+    visit(top, ())
     return list(done.values())[::-1]
 
 
@@ -102,7 +101,7 @@ def _path_of(source: str | Path, folder: Path) -> Path:
         path = (folder / source).resolve()
         if path.is_file():
             return path
-        near = near_name(path.name, [each.name for each in path.parent.glob("*.toml")])
+        near = near_name(path.name, [file.name for file in path.parent.glob("*.toml")])
         raise ValueError(f"there is no file {text!r}{near}")
     if text in shipped_maps():
         return shipped_maps()[text]
@@ -121,28 +120,22 @@ def shipped_maps() -> dict[str, Path]:
 
 
 def _read(path: Path, problems: list[str]) -> Layer:
-    if path.parent == FOLDER:
-        return _read_shipped(path)
     data: JsonDict = {"format": 1}
     with collect(problems, path.name, "cannot be read"):
         data = tomllib.loads(path.read_text("utf-8"))
-    return Layer(path.stem, path.name, path, _parse(data, path.name, problems))
-
-
-@cache
-def _read_shipped(path: Path) -> Layer:
-    data = tomllib.loads(path.read_text("utf-8"))
-    document = MapDocument.model_validate(data, context={"shipped": True})
+    document = _parse(data, path.name, problems, is_shipped=path.parent == FOLDER)
     return Layer(path.stem, path.name, path, document)
 
 
-def _parse(data: JsonDict, label: str, problems: list[str]) -> MapDocument:
+def _parse(
+    data: JsonDict, label: str, problems: list[str], *, is_shipped: bool = False
+) -> MapDocument:
     """Return what is usable of a map, and add a sentence for each part that is not."""
     if not isinstance(data.get("rule", []), list):
         problems.append(f"{label}: rule: must be a list; write [[rule]] above each rule")
         data = {**data, "rule": []}
     try:
-        return MapDocument.model_validate(data)
+        return MapDocument.model_validate(data, context={"is_shipped": is_shipped})
     except ValidationError as error:
         problems += _sentences(error, data, label)
         return _parse(_without_faults(data, error), label, [])
@@ -179,12 +172,11 @@ def _sentences(error: ValidationError, data: JsonDict, label: str) -> Iterator[s
     seen = set()
     for fault in error.errors(include_url=False):
         place = fault["loc"]
-        where = [str(each) for each in place if each != "[key]"]
+        where = [str(part) for part in place if part != "[key]"]
         if place[0] == "rule" and len(place) > 1:
             rule = data["rule"][place[1]]
-            known = rule.get("id") if isinstance(rule, dict) else getattr(rule, "id", None)
-            name = place[1] if known is None else known
-            where = [f"rule {name!r}", *where[2:3]]
+            own = rule.get("id") if isinstance(rule, dict) else getattr(rule, "id", None)
+            where = [f"rule {place[1] if own is None else own!r}", *where[2:3]]
         # A union names one fault for each of its members, in the same place.
         sentence = ": ".join([label, *where, reason_of(fault, place)])
         if tuple(where) not in seen:
@@ -199,14 +191,12 @@ def reason_of(fault: Any, place: Sequence[Any]) -> str:
         model = _KEYS.get(place[0], MapDocument) if len(place) > 1 else MapDocument
         return unknown_name("key", place[-1], model.model_fields)
     if fault["type"] in ("enum", "literal_error"):
-        known = re.findall(r"'([^']*)'", fault["ctx"]["expected"])
-        if not known:
+        names = re.findall(r"'([^']*)'", fault["ctx"]["expected"])
+        if not names:
             return f"must be {fault['ctx']['expected']}, not {value!r:.80}"
-        return unknown_name("value", value, known)
+        return unknown_name("value", value, names)
     if fault["type"] == "missing":
         return "is missing" if place != ("format",) else "is missing; write format = 1"
     if fault["type"] == "value_error":
         return str(fault["ctx"]["error"])
-    if fault["type"] == "string_pattern_mismatch":
-        return f"{value!r:.80} must be small letters and digits with hyphens, such as 'no-flight'"
     return f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {value!r:.80}"

@@ -54,15 +54,15 @@ class Ruling:
 
     def advice(self) -> list[ErrorRule]:
         """Return the first hint of each sort: a status, a class, a code, a pattern."""
-        found: dict[tuple[bool, ...], ErrorRule] = {}
-        for rule in (each.rule for each in self.met if each.rule.hint):
+        hints: dict[tuple[bool, ...], ErrorRule] = {}
+        for rule in (placed.rule for placed in self.met if placed.rule.hint):
             sort = (bool(rule.status), bool(rule.error), bool(rule.code), bool(rule.match))
-            found.setdefault(sort, rule)
-        return list(found.values())
+            hints.setdefault(sort, rule)
+        return list(hints.values())
 
     def rule_for(self, kind: ErrorKind) -> PlacedRule | None:
         """Return the rule that decided, or a hint that was followed."""
-        followed = (each for each in self.met if each.rule.hint and each.rule.kind == kind)
+        followed = (placed for placed in self.met if placed.rule.hint and placed.rule.kind == kind)
         return self.first or next(followed, None)
 
 
@@ -76,20 +76,20 @@ class Matcher:
 
     def __init__(self, rules: Sequence[PlacedRule]) -> None:
         self._rules = rules
-        self._patterned = [each for each in rules if each.rule.match]
-        self._patterns = PatternSet([each.rule.match or "" for each in self._patterned])
+        self._patterned = [placed for placed in rules if placed.rule.match]
+        self._patterns = PatternSet([placed.rule.match or "" for placed in self._patterned])
 
     def matching(self, finding: Finding, tool: str | None) -> tuple[PlacedRule, ...]:
         """Return the rules that an error meets, the deciding one first."""
-        found = self._patterns.matching(finding.get("text", ""))
-        met = {self._patterned[at].key for at in found}
+        numbers = self._patterns.matching(finding.get("text", ""))
+        met = {self._patterned[at].key for at in numbers}
         classes = suffixes(finding.get("types", ()))
         statuses, code = status_forms(finding.get("status")), finding.get("code")
         names_wait = finding.get("retry_after") is not None
         return tuple(
-            each
-            for each in self._rules
-            if (not (rule := each.rule).match or each.key in met)
+            placed
+            for placed in self._rules
+            if (not (rule := placed.rule).match or placed.key in met)
             and (not rule.error or not classes.isdisjoint(rule.error))
             and (not rule.status or not statuses.isdisjoint(map(str, rule.status)))
             and (not rule.code or fits(code, rule.code))
@@ -123,4 +123,4 @@ def status_forms(status: int | str | None) -> frozenset[str]:
 
 def fits(name: str | None, wanted: tuple[str, ...]) -> bool:
     """Say whether a name is one of these names or globs."""
-    return name is not None and any(name == each or fnmatchcase(name, each) for each in wanted)
+    return name is not None and any(name == glob or fnmatchcase(name, glob) for glob in wanted)

@@ -1,68 +1,20 @@
 """Merges a map with all that it extends, and checks what only the whole shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from selfcorrect.errors import near_name
 from selfcorrect.model import GiveUp, JsonDict, JsonObject
 from selfcorrect.strategy_map.document import PRIORITIES, ErrorRule, PlacedRule
 from selfcorrect.strategy_map.load import Layer, collect
-from selfcorrect.strategy_map.registry import (
-    BoundStrategy,
-    Factory,
-    bind,
-    import_strategy,
-    mark_of,
-    require,
-)
-
-
-@dataclass
-class Strategies:
-    """The strategies of a map: those that it brings along, and all that are bound so far.
-
-    Both tables are by rule and name; the rule is None for what the whole map brings along.
-    """
-
-    factories: dict[tuple[str | None, str], Factory] = field(default_factory=dict)
-    bound: dict[tuple[str | None, str], BoundStrategy] = field(default_factory=dict)
-
-    def bind(self, rule: str | None, name: str, options: JsonObject) -> BoundStrategy:
-        """Bind the options that a rule gives to a strategy, once.
-
-        Raises:
-            ValueError: If there is none of that name, or it cannot use the options.
-        """
-        bound = self.bound[rule, name] = bind(name, self.factory(rule, name), options)
-        return bound
-
-    def name_of(self, rule: str | None, rung: str | Factory) -> str:
-        """Return the name of what stands on a ladder; keep what is no name, numbered if it must be.
-
-        Raises:
-            ValueError: If there is no strategy of that name.
-        """
-        if isinstance(rung, str):
-            require(rung, [name for owner, name in self.factories if owner in (None, rule)])
-            return rung
-        number, name = 1, mark_of(rung).name
-        free = name
-        while self.factories.setdefault((rule, free), rung) is not rung:
-            number += 1
-            free = f"{name}-{number}"
-        return free
-
-    def factory(self, rule: str | None, name: str) -> Factory | None:
-        """Return a strategy that the map brings along, or None."""
-        return self.factories.get((rule, name)) or self.factories.get((None, name))
+from selfcorrect.strategy_map.registry import Factory, Strategies, import_strategy
 
 
 def strategies_of(
     layers: Iterable[Layer], problems: list[str], *, allow_code: bool = True
 ) -> Strategies:
     """Import what maps bring along under `[use]`; of one name the nearest map's."""
-    found = Strategies()
+    strategies = Strategies()
     for layer in layers:
         for name, reference in layer.document.use.items():
             factory: Factory = _unusable
@@ -73,8 +25,8 @@ def strategies_of(
                     factory = import_strategy(reference, layer.path.parent)
                 else:
                     raise ValueError("brings code along, and allow_code is False")
-            found.factories.setdefault((None, name), factory)
-    return found
+            strategies.own.setdefault((None, name), factory)
+    return strategies
 
 
 def _unusable(*_: Any, **__: Any) -> GiveUp:
@@ -102,8 +54,8 @@ def rules_of(
                 if key not in placed:
                     raise ValueError(f"there is no rule {key!r}{near_name(key, placed)}")
     disabled = {key for layer in layers for key in layer.document.disable}
-    rules = [each for each in placed.values() if each.key not in disabled]
-    return tuple(sorted(rules, key=lambda each: PRIORITIES.index(each.rule.priority)))
+    rules = [rule for rule in placed.values() if rule.key not in disabled]
+    return tuple(sorted(rules, key=lambda rule: PRIORITIES.index(rule.rule.priority)))
 
 
 def _name_rungs(
@@ -117,7 +69,8 @@ def _name_rungs(
             names.append(strategies.name_of(key, rung))
     for name, options in rule.options.items():
         with collect(problems, *where, "options", name):
-            strategies.bind(key, strategies.name_of(key, name), options)
+            strategies.require(key, name)
+            strategies.bound[key, name] = strategies.bind(key, name, options)
     return rule if rule.repair is None else rule.model_copy(update={"repair": tuple(names)})
 
 
@@ -129,7 +82,7 @@ def ladders_of(
     for layer in layers:
         for cause, ladder in layer.document.ladders.items():
             with collect(problems, layer.label, "ladders", cause):
-                ladders.setdefault(cause, tuple(strategies.name_of(None, each) for each in ladder))
+                ladders.setdefault(cause, tuple(strategies.name_of(None, rung) for rung in ladder))
     return ladders
 
 
@@ -138,7 +91,7 @@ def nearest(tables: Iterable[JsonObject]) -> JsonDict:
     merged: JsonDict = {}
     for table in tables:
         for key, item in table.items():
-            known = merged.setdefault(key, item)
-            if isinstance(known, Mapping) and isinstance(item, Mapping):
-                merged[key] = nearest([known, item])
+            near = merged.setdefault(key, item)
+            if isinstance(near, Mapping) and isinstance(item, Mapping):
+                merged[key] = nearest([near, item])
     return merged

@@ -4,7 +4,8 @@ import inspect
 import json
 import re
 import runpy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -24,7 +25,13 @@ Factory = Callable[..., Any]
 _IN_PASS = load_table("values/primitives.toml")
 """The strategies of the pass over arguments."""
 _ALONE = (
-    *("fix-json", "rename-tool", "clamp", "adjust-date", "wait", "remember", "give-up"),
+    "fix-json",
+    "rename-tool",
+    "clamp",
+    "adjust-date",
+    "wait",
+    "remember",
+    "give-up",
     "escalate",
 )
 """A function or a class each, in a module of the same name."""
@@ -92,58 +99,85 @@ def mark_of(factory: Factory) -> Mark:
     return Mark(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|_", "-", name).lower())
 
 
-def bind(name: str, factory: Factory | None, options: JsonObject) -> BoundStrategy:
-    """Bind options to a strategy: the given one, or else the built-in or installed one.
+@dataclass
+class Strategies:
+    """The strategies of a map, by rule and name; the rule is None for those of the whole map.
 
-    Raises:
-        ValueError: If it does not take an option, or refuses its value.
+    Attributes:
+        own: Those that the map brings along.
+        bound: Those that are bound to the options of their rule.
     """
-    if factory is None and name in _IN_PASS:
-        from selfcorrect.repairs.alone import make_primitive
 
-        return BoundStrategy(make_primitive(name, options))
-    if factory is None and name in BUILT_IN:
-        return BoundStrategy(_with_options(built_in(name), options), BUILT_IN[name])
-    found: Any = factory
-    if found is None:
-        require(name)
-        found = find_installed()[name].load()
-    return BoundStrategy(_with_options(found, options), mark_of(found).needs)
+    own: dict[tuple[str | None, str], Factory] = field(default_factory=dict)
+    bound: dict[tuple[str | None, str], BoundStrategy] = field(default_factory=dict)
+
+    def bind(self, rule: str | None, name: str, options: JsonObject) -> BoundStrategy:
+        """Bind options to a strategy: the map's own, or else the built-in or installed one.
+
+        Raises:
+            ValueError: If there is none, it does not take an option, or refuses its value.
+        """
+        factory = self.own.get((rule, name)) or self.own.get((None, name))
+        if factory is None and name in _IN_PASS:
+            from selfcorrect.repairs.alone import make_primitive
+
+            return BoundStrategy(make_primitive(name, options))
+        if factory is None and name in BUILT_IN:
+            return BoundStrategy(_with_options(built_in(name), options), BUILT_IN[name])
+        if factory is None:
+            self.require(rule, name)
+            factory = _installed()[name].load()
+        return BoundStrategy(_with_options(factory, options), mark_of(factory).needs)
+
+    def name_of(self, rule: str | None, rung: str | Factory) -> str:
+        """Return the name of what stands on a ladder; keep anything else under a name of its own.
+
+        Raises:
+            ValueError: If there is no strategy of that name.
+        """
+        if isinstance(rung, str):
+            self.require(rule, rung)
+            return rung
+        name = mark_of(rung).name
+        while self.own.setdefault((rule, name), rung) is not rung:
+            name += "-2"
+        return name
+
+    def require(self, rule: str | None, name: str) -> None:
+        """Check that a rule may name a strategy.
+
+        Raises:
+            ValueError: If the map does not bring it along, and it is not built in or installed.
+        """
+        own = [own_name for owner, own_name in self.own if owner in (None, rule)]
+        # Installed packages are looked through last, because that takes milliseconds.
+        if name not in BUILT_IN and name not in own and name not in _installed():
+            raise ValueError(unknown_name("strategy", name, [*own, *BUILT_IN, *_installed()]))
 
 
 def built_in(name: str) -> Factory:
     """Import a built-in strategy, when a rule first needs it: a healthy call loads no repair."""
     word = name.replace("-", "_")
-    held: dict[str, Factory] = vars(import_module(f"selfcorrect.repairs.{word}"))
-    return held.get(word) or held[word.title().replace("_", "")]
+    names: dict[str, Factory] = vars(import_module(f"selfcorrect.repairs.{word}"))
+    return names.get(word) or names[word.title().replace("_", "")]
 
 
-def require(name: str, others: Iterable[str] = ()) -> None:
-    """Check that a strategy is built in, installed, or one of the others.
-
-    Raises:
-        ValueError: If it is none of them.
-    """
-    # Installed packages are looked through last, because that takes milliseconds.
-    if name not in BUILT_IN and name not in others and name not in find_installed():
-        raise ValueError(unknown_name("strategy", name, [*others, *BUILT_IN, *find_installed()]))
-
-
-def find_installed() -> dict[str, EntryPoint]:
+def _installed() -> dict[str, EntryPoint]:
     """Return the strategies of installed packages, by name."""
-    return {each.name: each for each in entry_points(group=_INSTALLED)}
+    return {point.name: point for point in entry_points(group=_INSTALLED)}
 
 
 def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
     is_class = inspect.isclass(factory)
     taken = [
-        each
-        for each in inspect.signature(factory).parameters.values()
-        if is_class or each.kind in (each.KEYWORD_ONLY, each.VAR_KEYWORD)
+        parameter
+        for parameter in inspect.signature(factory).parameters.values()
+        if is_class or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD)
     ]
-    names = [each.name for each in taken]
+    names = [parameter.name for parameter in taken]
+    kinds = [parameter.kind for parameter in taken]
     for key, value in options.items():
-        if key not in names and not any(each.kind is each.VAR_KEYWORD for each in taken):
+        if key not in names and inspect.Parameter.VAR_KEYWORD not in kinds:
             raise ValueError(unknown_name("option", key, names or ["none"]))
         _check_value(factory, key, value)
     try:
@@ -163,7 +197,7 @@ def _check_value(factory: Factory, name: str, value: JSON) -> None:
     except ValidationError as error:
         raise ValueError(f"{name}: {reason_of(error.errors()[0], (name,))}") from None
     except (KeyError, NameError, TypeError, PydanticUserError):
-        # No annotation says it, or the value is none of TOML.
+        # The option has no annotation, or JSON cannot hold its value.
         return
 
 
@@ -185,6 +219,6 @@ def import_strategy(reference: str, folder: Path) -> Factory:
         raise ValueError(
             f"{place!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    if callable(found := names.get(name)):
-        return found  # type: ignore[no-any-return]
+    if callable(factory := names.get(name)):
+        return factory  # type: ignore[no-any-return]
     raise ValueError(f"{place!r} has no function or class {name!r}{near_name(name, names)}")

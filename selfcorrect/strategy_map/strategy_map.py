@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self
 
 from selfcorrect.errors import MapError
 from selfcorrect.model import Category, ErrorKind, Finding, JsonObject
@@ -24,23 +24,11 @@ if TYPE_CHECKING:
 _NO_RULE = ErrorRule(id="none")
 
 
-class Tables(TypedDict, total=False):
-    """What a map made in Python says beside its rules; the keys are those of a map's file."""
-
-    extends: str | Sequence[str]
-    disable: str | Sequence[str]
-    use: JsonObject | None
-    policy: JsonObject | None
-    limits: JsonObject | None
-    effects: JsonObject | None
-    ladders: JsonObject | None
-    reading: JsonObject | None
-
-
 class StrategyMap:
     """An error-strategy map with all that it extends, merged.
 
-    Tables are as in a map's file; `repair` and `use` may hold functions, classes and objects too.
+    The tables are the keys of a map's file, such as `extends`, `use`, `policy` and `limits`. Here
+    `repair` and `use` may hold functions, classes and objects too.
 
     Attributes:
         name: The map's name.
@@ -61,7 +49,7 @@ class StrategyMap:
         rules: Iterable[ErrorRule | JsonObject] = (),
         *,
         name: str = "own",
-        **tables: Unpack[Tables],
+        **tables: object,
     ) -> None:
         problems: list[str] = []
         self._merge(parse_layers(name, {"rule": list(rules), **tables}, problems), problems)
@@ -80,9 +68,9 @@ class StrategyMap:
             MapError: If the map is unusable; each problem names file, rule and key.
         """
         problems: list[str] = []
-        made = cls.__new__(cls)
-        cls._merge(made, read_layers(source, problems), problems, allow_code=allow_code)
-        return made
+        loaded = cls.__new__(cls)
+        cls._merge(loaded, read_layers(source, problems), problems, allow_code=allow_code)
+        return loaded
 
     def _merge(self, layers: list[Layer], problems: list[str], *, allow_code: bool = True) -> None:
         strategies = strategies_of(layers, problems, allow_code=allow_code)
@@ -92,15 +80,15 @@ class StrategyMap:
         if problems:
             raise MapError(problems)
         tables = {"policy", "reading", "limits"}
-        said = nearest(
-            each.document.model_dump(include=tables, exclude_unset=True) for each in layers
+        merged = nearest(
+            layer.document.model_dump(include=tables, exclude_unset=True) for layer in layers
         )
-        self.policy = MapPolicy(**said.get("policy", {}))
-        self.reading = ReadingPolicy(**said.get("reading", {}))
-        self.limits = said.get("limits", {})
-        self.effects = nearest(each.document.effects for each in layers)
+        self.policy = MapPolicy(**merged.get("policy", {}))
+        self.reading = ReadingPolicy(**merged.get("reading", {}))
+        self.limits = merged.get("limits", {})
+        self.effects = nearest(layer.document.effects for layer in layers)
         self.strategies = strategies
-        self._by_key = {each.key: each.rule for each in self.rules}
+        self._by_key = {placed.key: placed.rule for placed in self.rules}
 
     def __repr__(self) -> str:
         return f"<StrategyMap {self.name}: {len(self.rules)} rules>"
@@ -119,7 +107,7 @@ class StrategyMap:
         return self._matcher.matching(finding, tool)
 
     def rule(self, key: str | None) -> ErrorRule:
-        """Return a rule by `map/id`; one that says nothing if there is none."""
+        """Return a rule by `map/id`, or an empty rule where no map has it."""
         return self._by_key.get(key or "", _NO_RULE)
 
     def strategy(self, rule: str | None, name: str) -> BoundStrategy:
@@ -128,12 +116,14 @@ class StrategyMap:
         Raises:
             MapError: If there is no such strategy.
         """
-        if (bound := self.strategies.bound.get((rule, name))) is not None:
-            return bound
-        try:
-            return self.strategies.bind(rule, name, self.rule(rule).options.get(name, {}))
-        except ValueError as error:
-            raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
+        bound = self.strategies.bound
+        if (rule, name) not in bound:
+            options = self.rule(rule).options.get(name, {})
+            try:
+                bound[rule, name] = self.strategies.bind(rule, name, options)
+            except ValueError as error:
+                raise MapError(f"map {self.name!r}: rule {rule!r}: {name}: {error}") from None
+        return bound[rule, name]
 
     @cached_property
     def _matcher(self) -> "Matcher":

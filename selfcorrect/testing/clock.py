@@ -1,7 +1,5 @@
 """A clock for tests, in which every wait takes no time."""
 
-from math import isfinite
-
 
 class VirtualTime:
     """Moves only when somebody waits.
@@ -22,8 +20,6 @@ class VirtualTime:
         return sum(self.slept, 0.0)
 
     def sleep(self, seconds: float) -> None:
-        if not (isfinite(seconds) and seconds >= 0):
-            raise ValueError(f"a wait must be a finite number of seconds from 0 up, got {seconds}")
         self.slept.append(seconds)
 
     async def asleep(self, seconds: float) -> None:

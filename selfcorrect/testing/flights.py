@@ -118,26 +118,26 @@ class World:
             database.executemany(
                 "INSERT INTO legs VALUES"
                 " (:origin, :destination, :date, :cabin, :passengers, :booking)",
-                [{**each, **seats, "booking": booking} for each in flights],
+                [{**flight, **seats, "booking": booking} for flight in flights],
             )
         return {
             "booking_id": f"BK{1000 + (booking or 0)}",
-            "flights": [{name: each[name] for name in _BOOKED} for each in flights],
+            "flights": [{name: flight[name] for name in _BOOKED} for flight in flights],
             **seats,
-            "price": sum(each["price"][cabin] for each in flights) * passengers,
+            "price": sum(flight["price"][cabin] for flight in flights) * passengers,
         }
 
     def cancel(self, booking_id: str) -> JsonDict:
         """Cancel a booking and free its seats; the booking stays on record."""
         with self._lock, self._database as database:
             database.execute("BEGIN IMMEDIATE")
-            found = database.execute(
+            row = database.execute(
                 "SELECT id, passengers, cancelled FROM bookings WHERE 'BK' || (1000 + id) = ?",
                 (booking_id,),
             ).fetchone()
-            if found is None:
+            if row is None:
                 raise MissingItem(f"there is no booking {booking_id!r:.42}")
-            booking, passengers, cancelled = found
+            booking, passengers, cancelled = row
             if cancelled:
                 raise ServiceError(409, f"booking {booking_id} is already cancelled")
             database.execute("UPDATE bookings SET cancelled = 1 WHERE id = ?", (booking,))
@@ -148,28 +148,28 @@ class World:
     def _flights(
         self, origin: str, destination: str, text: str, name: str = "departure_date"
     ) -> list[JsonDict]:
-        """Return the flights of one day; raise what a backend would, where there is none."""
+        """Return the flights of one day; raise a backend's error where there are none."""
         self._check_place(origin, "origin")
         self._check_place(destination, "destination")
         self._check_day(text, name)
         route = {"origin": origin, "destination": destination, "day": text}
         flown = [json.loads(flight) for (flight,) in self._database.execute(_FLOWN, route)]
-        if found := [flight for flight in flown if flight["date"] == text]:
-            return found
+        if flights := [flight for flight in flown if flight["date"] == text]:
+            return flights
         if not flown:
             raise MissingItem("route unavailable")
         # What is flown at all is flown every week, so there is a day on either side.
         days = [flight["date"] for flight in flown]
         nearest = {next(filter(text.__lt__, days)), next(filter(text.__gt__, days))}
-        known = [day for day in nearest if str(self.clock()) <= day <= str(LAST_DAY)]
-        dates = ", ".join(sorted(known, key=days.index))
+        days_open = [day for day in nearest if str(self.clock()) <= day <= str(LAST_DAY)]
+        dates = ", ".join(sorted(days_open, key=days.index))
         way = "return flight" if name == "return_date" else "flight"
         raise MissingItem(f"no {way} from {origin} to {destination} on {text}; nearest: {dates}")
 
     def _check_place(self, code: str, name: str) -> None:
-        """Refuse what is no code of an airport or city, with the codes that may be meant."""
+        """Refuse an unknown code of an airport or city, and suggest the codes that may be meant."""
         meant = str(code)[:40].partition(",")[0].strip().casefold()
-        codes = [known for (known,) in self._database.execute(_MEANT, [str(code), meant])]
+        codes = [place for (place,) in self._database.execute(_MEANT, [str(code), meant])]
         if code in codes:
             return
         hint = f"; did you mean {', '.join(codes)}?" if codes else ""
@@ -199,5 +199,5 @@ class World:
 
 def _roomy(flights: Sequence[JsonDict], cabin: str, passengers: int) -> JsonDict:
     """Return the first flight with room for all, or the first, which the database refuses."""
-    room = (each for each in flights if each["seats"].get(cabin, 0) >= passengers)
+    room = (flight for flight in flights if flight["seats"].get(cabin, 0) >= passengers)
     return next(room, flights[0])

@@ -12,7 +12,7 @@ from selfcorrect.model import JSON
 
 
 def escalate(reason: str = "", severity: str = "HIGH") -> NoReturn:
-    """Ask for help from above: whoever made the call reads the reason, and may call again.
+    """Ask for help from above: the caller reads the reason, and may call again.
 
     Args:
         reason: What is wrong, and what a corrected call would be.
@@ -46,9 +46,9 @@ def call_built_in(name: str, args: JSON) -> None:
         HardFailure: If it is `throw_exception`.
     """
     # Arguments that nobody can read still say why.
-    said = args if isinstance(args, Mapping) else {"reason": args}
-    reason = str(said.get("reason") or "")
+    fields = args if isinstance(args, Mapping) else {"reason": args}
+    reason = str(fields.get("reason") or "")
     if name == escalate.__name__:
-        escalate(reason, str(said.get("severity") or ""))
+        escalate(reason, str(fields.get("severity") or ""))
     if name == throw_exception.__name__:
         throw_exception(reason)

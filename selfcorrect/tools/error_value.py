@@ -6,7 +6,7 @@ from selfcorrect.model import JSON, JsonObject
 
 
 def error_in(value: JSON, args: JsonObject | None = None) -> str | None:
-    """Return the text of an error that came as a value, or None where it is none.
+    """Return the text of an error that came as a value; None for any other value.
 
     What repeats an argument of the call is data: a tool that sets a status returns it.
 
@@ -14,11 +14,11 @@ def error_in(value: JSON, args: JsonObject | None = None) -> str | None:
     ('no seat is left', None)
     >>> error_in({"id": 1, "status": "error"}, {"id": 1, "status": "error"})
     """
-    given = args or {}
-    if not isinstance(value, Mapping) or value in given.values():
+    args = args or {}
+    if not isinstance(value, Mapping) or value in args.values():
         return None
-    said = {key: item for key, item in value.items() if key not in given or given[key] != item}
-    if not _is_error(said):
+    own = {key: item for key, item in value.items() if key not in args or args[key] != item}
+    if not _is_error(own):
         return None
     return _text(next((value[key] for key in _TEXTS if value.get(key)), value))
 
@@ -34,7 +34,7 @@ def _is_error(value: JsonObject) -> bool:
 
 
 def _says_error(item: JSON) -> bool:
-    """Say whether the field `error` holds one: many services fill it in where there is none."""
+    """Say whether the field `error` holds an error: many services always fill it in."""
     if isinstance(item, Mapping):
         return item.get("code") != 0 and any(map(_says_error, item.values()))
     return bool(item) and str(item).strip().casefold() not in _NONE
@@ -54,6 +54,5 @@ def _text(value: JSON) -> str:
     if isinstance(value, list):
         return "\n".join(_text(item) for item in value)
     if isinstance(value, Mapping):
-        found = next((value[key] for key in ("message", "text") if value.get(key)), dict(value))
-        return str(found)
+        return str(next((value[key] for key in ("message", "text") if value.get(key)), dict(value)))
     return str(value)

@@ -58,7 +58,7 @@ def signature_of(fn: Callable[..., Any], name: str) -> Signature:
         raise ToolDefinitionError(f"tool {name!r} takes positional arguments; name every argument")
 
     def bind(args: JsonDict) -> Any:
-        return bind_with(lambda given: adapter.validate_python(ArgsKwargs((), given)), args)
+        return bind_with(lambda values: adapter.validate_python(ArgsKwargs((), values)), args)
 
     call = call_with(fn, bind, fn, is_async=inspect.iscoroutinefunction(target))
     return Signature(schema, own, call, bind)
@@ -75,9 +75,9 @@ def call_with(
     async def acall(**args: Any) -> Any:
         return await fn(**bind(args))
 
-    made: Any = acall if is_async else call
-    made.__wrapped__ = home
-    return made
+    wrapped: Any = acall if is_async else call
+    wrapped.__wrapped__ = home
+    return wrapped
 
 
 def bind_with(validate: Callable[[JsonDict], Any], args: JsonDict) -> Any:
@@ -89,14 +89,14 @@ def bind_with(validate: Callable[[JsonDict], Any], args: JsonDict) -> Any:
     from pydantic import ValidationError
 
     try:
-        made = validate(args)
+        value = validate(args)
     except ValidationError as error:
         raise ArgumentsError("; ".join(map(_sentence, error.errors()))) from error
-    named = dict(made)
+    named = dict(value)
     for name, written in args.items():
         if loss := _loss(written, named.get(name, written)):
             raise ArgumentsError(f"the tool's own type would change `{name}`: {loss}")
-    return made
+    return value
 
 
 def _sentence(fault: Any) -> str:
@@ -105,46 +105,46 @@ def _sentence(fault: Any) -> str:
     return f"`{place}` is refused: {rule}; it is {fault['input']!r:.80}"
 
 
-def _loss(written: JSON, made: Any) -> str:
+def _loss(written: JSON, value: Any) -> str:
     """Return what a type loses of a value by itself: digits that it cannot hold, equal keys.
 
-    A text that becomes a date, or what an author's validator makes of a value, is no loss.
+    A text may become a date, and an author's validator may change a value: neither is a loss.
     """
-    made = getattr(made, "root", made)  # of a RootModel
-    if isinstance(written, dict | list) and made is not written:
-        pairs = _pairs(written, made)
-        is_short = isinstance(made, Mapping) and len(made) < len(written)
+    value = getattr(value, "root", value)  # of a RootModel
+    if isinstance(written, dict | list) and value is not written:
+        pairs = _pairs(written, value)
+        is_short = isinstance(value, Mapping) and len(value) < len(written)
         if is_short or pairs is None:
-            return f"{written!r:.80} would be {made!r:.80}"
+            return f"{written!r:.80} would be {value!r:.80}"
         return next(filter(None, (_loss(*pair) for pair in pairs)), "")
     number: Any = written
     is_number = isinstance(number, int | float) and not isinstance(number, bool)
-    if not is_number or not isinstance(made, int | float | Decimal):
+    if not is_number or not isinstance(value, int | float | Decimal):
         return ""
     # Numbers of Python are compared exactly, and a decimal number by the digits.
-    is_kept = made in (number, Decimal(str(number)))
-    return "" if is_kept or float(made) != float(number) else f"{number} would be {made}"
+    is_kept = value in (number, Decimal(str(number)))
+    return "" if is_kept or float(value) != float(number) else f"{number} would be {value}"
 
 
-def _pairs(written: Any, made: Any) -> Any:
+def _pairs(written: Any, value: Any) -> Any:
     """Return pairs of what was written and what was made of it; None where an item is gone."""
-    if isinstance(made, AbstractSet):
+    if isinstance(value, AbstractSet):
         # Doubles fall together.
-        is_kept = all(any(not _loss(item, each) for each in made) for item in written)
+        is_kept = all(any(not _loss(item, kept) for kept in value) for item in written)
         return () if is_kept else None
     if isinstance(written, list):
-        return zip(written, made, strict=False) if isinstance(made, _MANY) else ()
-    if isinstance(made, Mapping):
+        return zip(written, value, strict=False) if isinstance(value, _MANY) else ()
+    if isinstance(value, Mapping):
         # The type may have turned all keys into others.
-        keys = made if made.keys().isdisjoint(written) else written
+        keys = value if value.keys().isdisjoint(written) else written
         pairs = zip(keys, written.values(), strict=False)
-        return [(item, made.get(key, item)) for key, item in pairs]
-    if len(getattr(made, "model_fields_set", written)) < len(written):
+        return [(item, value.get(key, item)) for key, item in pairs]
+    if len(getattr(value, "model_fields_set", written)) < len(written):
         # Under an alias that is a path the model reads no key of this name.
         return None
-    fields = getattr(type(made), "__pydantic_fields__", {})
-    aliases = {str(each.validation_alias or name): name for name, each in fields.items()}
-    return [(item, getattr(made, aliases.get(key, key), item)) for key, item in written.items()]
+    fields = getattr(type(value), "__pydantic_fields__", {})
+    aliases = {str(field.validation_alias or name): name for name, field in fields.items()}
+    return [(item, getattr(value, aliases.get(key, key), item)) for key, item in written.items()]
 
 
 _MANY = (list, tuple, deque)
@@ -160,7 +160,7 @@ class OwnSchema(GenerateJsonSchema):
         return _without_offset(super().time_schema(schema), schema)
 
 
-def _without_offset(made: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+def _without_offset(time_schema: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
     if schema.get("tz_constraint", "naive") != "naive":
-        return made
-    return {**made, "format": f"naive-{made['format']}"}
+        return time_schema
+    return {**time_schema, "format": f"naive-{time_schema['format']}"}

@@ -45,7 +45,7 @@ def run_tool(tool: ToolSpec, args: JsonObject) -> Any:
         except TimeoutError:
             if future.done():
                 raise
-            raise _late(tool) from None
+            raise _late(tool, tool.timeout) from None
     if inspect.iscoroutine(value):
         value.close()
         raise _needs_async(tool)
@@ -74,14 +74,19 @@ async def arun_tool(tool: ToolSpec, args: JsonObject, left: float | None = None)
     Raises:
         TimeoutError: If it gave no value in time; it may still act.
     """
-    bound = asyncio.timeout(left)
+    seconds = min((bound for bound in (tool.timeout, left) if bound is not None), default=None)
+    if seconds is None:
+        return await _answer(tool, args)
+    task = asyncio.ensure_future(_answer(tool, args))
     try:
-        async with bound:
-            return await (_answer(tool, args) if tool.timeout is None else _in_time(tool, args))
-    except TimeoutError:
-        if not bound.expired():
-            raise
-        raise TimeoutError(f"{tool.name} gave no answer within the run's time") from None
+        # `wait_for` would wait for a tool that ignores its cancellation.
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    finally:
+        task.cancel()
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    if not done:
+        raise _late(tool, seconds)
+    return task.result()
 
 
 async def _answer(tool: ToolSpec, args: JsonObject) -> Any:
@@ -128,19 +133,6 @@ async def _await(value: Any) -> Any:
     return value
 
 
-async def _in_time(tool: ToolSpec, args: JsonObject) -> Any:
-    task = asyncio.ensure_future(_answer(tool, args))
-    try:
-        # `wait_for` would wait for a tool that ignores its cancellation.
-        done, _ = await asyncio.wait({task}, timeout=tool.timeout)
-    finally:
-        task.cancel()
-        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-    if not done:
-        raise _late(tool)
-    return task.result()
-
-
 def start_thread(name: str, run: Callable[..., T], /, *args: Any, **options: Any) -> "Future[T]":
     """Call a function in a thread that nobody waits for when the program ends."""
     # A pool would wait for what hangs; a daemon does not.
@@ -165,8 +157,8 @@ def _needs_async(tool: ToolSpec) -> GraphSetupError:
     return GraphSetupError(f"tool {tool.name!r} is async: use ainvoke, or aplay")
 
 
-def _late(tool: ToolSpec) -> TimeoutError:
-    return TimeoutError(f"{tool.name} gave no answer within {tool.timeout:g} seconds")
+def _late(tool: ToolSpec, seconds: float) -> TimeoutError:
+    return TimeoutError(f"{tool.name} gave no answer within {seconds:.3g} seconds")
 
 
 _MOST_PARTS = 1_000_000
@@ -218,7 +210,7 @@ def _parts(value: Any) -> Any:
     if isinstance(value, Mapping):
         return value
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: getattr(value, each.name) for each in fields(value)}
+        return {field.name: getattr(value, field.name) for field in fields(value)}
     if inspect.isawaitable(value) or isinstance(value, AsyncIterable | Future):
         raise ResultError(f"a {type(value).__name__} in it is still being made")
     if isinstance(value, Iterator):

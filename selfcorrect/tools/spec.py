@@ -143,17 +143,17 @@ class ToolSpec:
         """Make a tool of a LangChain tool; its `metadata` may hold options, such as `effect`."""
         from selfcorrect.tools.function import OwnSchema, bind_with, call_with
 
-        found, own, bind = tool.tool_call_schema, None, None
-        if not isinstance(found, dict):
-            own = found.model_json_schema(schema_generator=OwnSchema)
+        shown, own, bind = tool.tool_call_schema, None, None
+        if not isinstance(shown, dict):
+            own = shown.model_json_schema(schema_generator=OwnSchema)
             # What a model is sent lacks the author's validators; what is injected is not there yet.
             whole = (
-                getattr(tool.args_schema, "model_fields", {}).keys() == found.model_fields.keys()
+                getattr(tool.args_schema, "model_fields", {}).keys() == shown.model_fields.keys()
             )
-            model = tool.args_schema if whole else found
+            model = tool.args_schema if whole else shown
             bind = partial(bind_with, model.model_validate)
-            found = found.model_json_schema()
-        schema = {"name": tool.name, "description": tool.description, "parameters": found}
+            shown = shown.model_json_schema()
+        schema = {"name": tool.name, "description": tool.description, "parameters": shown}
         # With these handlers LangChain returns an error as if it were a result.
         silent = {"handle_tool_error": False, "handle_validation_error": False}
         quiet = tool.model_copy(update=silent)
@@ -233,16 +233,16 @@ class ToolSpec:
         return {name: item for name, item in args.items() if not same_words(name, KEY)}
 
     def fill(self, args: JsonObject, key: str = "0" * 32) -> JsonObject:
-        """Return arguments as the tool gets them: the key is the runtime's, whoever wrote one."""
+        """Return arguments as the tool gets them, with the runtime's key in place of any other."""
         return {**self.strip(args), KEY: key} if self.takes_key else args
 
 
 def _home_of(call: Any) -> str:
     """Return the top-level package of the code behind a callable."""
-    found = inspect.unwrap(call) if callable(call) else call
-    while isinstance(found, partial):
-        found = found.func
-    return str(getattr(found, "__module__", None) or "").partition(".")[0]
+    function = inspect.unwrap(call) if callable(call) else call
+    while isinstance(function, partial):
+        function = function.func
+    return str(getattr(function, "__module__", None) or "").partition(".")[0]
 
 
 KEY = "idempotency_key"
@@ -252,16 +252,16 @@ _NO_PARAMETERS = {"type": "object", "properties": {}}
 
 def _without_key(parameters: JsonObject) -> JsonObject:
     """Return the schema without the argument that the runtime fills in."""
-    known = parameters.get("properties")
-    if not isinstance(known, Mapping) or KEY not in known:
+    described = parameters.get("properties")
+    if not isinstance(described, Mapping) or KEY not in described:
         return parameters
-    properties = {name: each for name, each in known.items() if name != KEY}
+    properties = {name: schema for name, schema in described.items() if name != KEY}
     required = [name for name in parameters.get("required", ()) if name != KEY]
     return {**parameters, "properties": properties, "required": required}
 
 
 MCP_HINTS = frozenset(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"))
-"""Keys of metadata that show that an MCP server wrote it; its word is no declaration."""
+"""Keys of metadata that show that an MCP server wrote it; its word does not declare anything."""
 
 
 def collect_tools(tools: Any, effects: Mapping[str, ToolEffect]) -> dict[str, ToolSpec]:
@@ -273,22 +273,22 @@ def collect_tools(tools: Any, effects: Mapping[str, ToolEffect]) -> dict[str, To
         effects: Globs of names; the first that matches counts.
 
     Raises:
-        ToolDefinitionError: If something is no tool, its schema is unusable, or two tools have
+        ToolDefinitionError: If something is not a tool, its schema is unusable, or two tools have
             one name.
     """
-    found: dict[str, ToolSpec] = {}
+    specs: dict[str, ToolSpec] = {}
     # A schema, a text and a LangChain tool are iterable too.
     is_one = isinstance(tools, Mapping | str) or hasattr(tools, "tool_call_schema")
     for item in tools if isinstance(tools, Iterable) and not is_one else [tools]:
         spec = _spec_of(item)
-        for pattern, said in effects.items():
+        for pattern, entry in effects.items():
             if not spec.declared and fnmatchcase(spec.name, pattern):
-                spec = replace(spec, effect=said.effect, atomic=said.atomic, declared=True)
-        if spec.name in found:
+                spec = replace(spec, effect=entry.effect, atomic=entry.atomic, declared=True)
+        if spec.name in specs:
             raise ToolDefinitionError(f"two tools are named {spec.name!r}; rename one of them")
         _ = spec.arguments  # compiles the schema
-        found[spec.name] = spec
-    return found
+        specs[spec.name] = spec
+    return specs
 
 
 def is_usable(spec: ToolSpec) -> bool:
@@ -330,12 +330,12 @@ _DECLARED = ("effect", "atomic", "verify", "receipt", "fails", "timeout")
 
 def _with_metadata(tool: Any, options: ToolOptions) -> ToolOptions:
     """Return the options, with what the tool, or the function behind it, says behind them."""
-    known: Any = {}
+    merged: Any = {}
     for home in (getattr(tool, "func", None), getattr(tool, "coroutine", None), tool):
-        said = getattr(home, "metadata", None)
-        if isinstance(said, Mapping) and MCP_HINTS.isdisjoint(said):
-            known |= {key: said[key] for key in _DECLARED if key in said}
-        if isinstance(found := getattr(home, "on_error", None), OnError):
-            known["on_error"] = found
-    known |= {key: item for key, item in options.items() if item is not None}
-    return known  # type: ignore[no-any-return]
+        metadata = getattr(home, "metadata", None)
+        if isinstance(metadata, Mapping) and MCP_HINTS.isdisjoint(metadata):
+            merged |= {key: metadata[key] for key in _DECLARED if key in metadata}
+        if isinstance(handler := getattr(home, "on_error", None), OnError):
+            merged["on_error"] = handler
+    merged |= {key: item for key, item in options.items() if item is not None}
+    return merged  # type: ignore[no-any-return]

@@ -20,7 +20,6 @@ from contextlib import suppress
 from typing import Any
 
 from selfcorrect.context import LOG, RunContext, has_readers
-from selfcorrect.effects.failure import is_fault
 from selfcorrect.model import ErrorKind, JsonDict, JsonObject
 from selfcorrect.report import FailureReport
 from selfcorrect.state import CorrectionState
@@ -35,42 +34,40 @@ def log_step(event: JsonObject, state: CorrectionState) -> None:
     level = logging.INFO if changes else logging.DEBUG
     if not has_readers(level):
         return
-    told = {
+    fields = {
         "tool": (state.get("current") or {}).get("name"),
-        **{name: event.get(name) for name in _TOLD},
-        "changes": [_change_text(each) for each in changes[:_MOST_CHANGES]],
+        **{name: event.get(name) for name in _SHOWN},
+        "changes": [_change_text(change) for change in changes[:_MOST_CHANGES]],
     }
-    _write(level, "repaired" if changes else "step", told)
+    _write(level, "repaired" if changes else "step", fields)
 
 
 def log_failure(report: FailureReport, state: CorrectionState, context: RunContext) -> None:
     """Write why a call failed."""
     error = next(reversed(context.live_part(state["run"]).errors), None)
-    told: JsonDict = {name: getattr(report, name) for name in _REPORTED}
+    fields: JsonDict = {name: getattr(report, name) for name in _REPORTED}
     level = logging.WARNING if report.reason in _WARNS else logging.INFO
-    kinds = {each.get("kind") for each in report.findings}
+    kinds = {finding.get("kind") for finding in report.findings}
     if error is not None:
-        told |= {"error": f"{type(error).__name__}: {text_of(error)}", "traceback": _frames(error)}
-        if is_fault(error) or ErrorKind.INTERNAL in kinds:
+        fields["error"] = f"{type(error).__name__}: {text_of(error)}"
+        fields["traceback"] = _frames(error)
+        if ErrorKind.INTERNAL in kinds:
             level = logging.ERROR
     if report.is_doubt:
         level = logging.ERROR
-        told |= {"thread": context.thread, "call_id": state["current"].get("id"), "doubt": True}
-    _write(level, "call failed", told, or_stderr=report.is_doubt)
+        fields |= {"thread": context.thread, "call_id": state["current"].get("id"), "doubt": True}
+    _write(level, "call failed", fields, or_stderr=report.is_doubt)
 
 
 def add_secret_form(pattern: str) -> None:
     """Cut out what a pattern of RE2 matches, too: its group, where it has one.
 
     Raises:
-        ValueError: If it is not a pattern.
+        re2.error: If it is not a pattern.
     """
     import re2
 
-    try:
-        re2.compile(pattern)
-    except re2.error as error:
-        raise ValueError(f"{pattern!r} is not a pattern of RE2: {error}") from None
+    re2.compile(pattern)
     own_forms.append(pattern)
 
 
@@ -79,14 +76,14 @@ def redacted(_logger: Any, _method: str, event: Any) -> Any:
     return _plain(event)
 
 
-_TOLD = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
+_SHOWN = ("node", "outcome", "next", "attempt", "did", "replayed", "reason")
 _REPORTED = ("tool", "reason", "detail", "record")
 _WARNS = ("limit_reached", "attempts_exhausted", "terminal_kind", "unavailable", "escalated")
 """Reasons of warnings; any other is a mistake of the model, or waits for a person."""
 
 
-def _write(level: int, event: str, told: JsonObject, *, or_stderr: bool = False) -> None:
-    fields = {name: _plain(item) for name, item in told.items() if item not in (None, "", [])}
+def _write(level: int, event: str, values: JsonObject, *, or_stderr: bool = False) -> None:
+    fields = {name: _plain(item) for name, item in values.items() if item not in (None, "", [])}
     structlog = sys.modules.get("structlog")
     # What a processor or a handler raises must not end a run.
     with suppress(Exception):
@@ -105,9 +102,9 @@ def _plain(item: Any) -> Any:
     if item is None or isinstance(item, bool | int | float):
         return item
     if isinstance(item, list | tuple):
-        return [_plain(each) for each in item]
+        return [_plain(part) for part in item]
     if isinstance(item, dict):
-        return {_plain(name): _plain(each) for name, each in item.items()}
+        return {_plain(name): _plain(part) for name, part in item.items()}
     return " ".join(release(text_of(item), 500).split())
 
 
@@ -119,5 +116,5 @@ def _change_text(change: JsonObject) -> str:
 
 def _frames(error: BaseException) -> list[str]:
     """Return where an error was raised, its innermost frame first."""
-    found = reversed(traceback.extract_tb(error.__traceback__, -10))
-    return [f"{each.filename}:{each.lineno} in {each.name}" for each in found]
+    entries = reversed(traceback.extract_tb(error.__traceback__, -10))
+    return [f"{entry.filename}:{entry.lineno} in {entry.name}" for entry in entries]

@@ -58,9 +58,9 @@ class _Runs:
                     update = node(state, context)
                     update = await update if isawaitable(update) else update
                 except BaseException as error:
-                    for each in () if is_interrupt(error) else (span, parent):
-                        each.set_attribute("error.type", type(error).__qualname__)
-                        each.set_status(self._trace.StatusCode.ERROR)
+                    for part in () if is_interrupt(error) else (span, parent):
+                        part.set_attribute("error.type", type(error).__qualname__)
+                        part.set_status(self._trace.StatusCode.ERROR)
                     self._end(state)
                     raise
                 self._count(update, state)
@@ -120,12 +120,12 @@ def _tool_of(state: CorrectionState) -> str:
 
 def _note_update(span: Any, update: JsonDict) -> None:
     note = update.get("note") or {}
-    told = {
+    attributes = {
         **{name: note.get(name) for name in _NOTED},
         "outcome": update.get("outcome"),
-        "strategies": [each["strategy"] for each in note.get("tried") or ()],
-        "rules": [each["rule"] for each in note.get("findings") or () if each.get("rule")],
+        "strategies": [rung["strategy"] for rung in note.get("tried") or ()],
+        "rules": [finding["rule"] for finding in note.get("findings") or () if finding.get("rule")],
     }
-    for name, item in told.items():
+    for name, item in attributes.items():
         if item not in (None, []):
             span.set_attribute(f"selfcorrect.{name}", item)
