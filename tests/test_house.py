@@ -154,6 +154,7 @@ SHOWS = {
 LATER = {
     ("strategy_map", "repairs"),  # a strategy is imported when a rule first needs it
     ("context", "repairs"),
+    ("nodes", "people"),  # an answer becomes the repair of a round
 }
 """Rooms that import one that stands above them, inside a function."""
 
@@ -229,4 +230,5 @@ def test_no_public_function_name_is_used_twice():
             is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             if is_function and not node.name.startswith("_"):
                 homes[node.name].add(str(path.relative_to(PACKAGE)))
-    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+    # `escalate` is a strategy, and a tool that does the same.
+    assert {name for name, where in homes.items() if len(where) > 1} == {"escalate"}

@@ -37,7 +37,7 @@ def calls_of(message: AIMessage) -> list[ToolCall]:
     for call in (*message.tool_calls, *message.invalid_tool_calls):
         args = call.get("args")
         own = args if isinstance(args, dict) else {}
-        calls.append(tool_call(call.get("name") or "unknown", own, call.get("id")))
+        calls.append(as_tool_call(call.get("name") or "unknown", own, call.get("id")))
     return calls
 
 
@@ -46,7 +46,7 @@ def name_and_args(call: JsonObject) -> JsonDict:
     return {"name": call["name"], "args": call["args"]}
 
 
-def tool_call(name: str, args: JsonDict, call_id: str | None) -> ToolCall:
+def as_tool_call(name: str, args: JsonDict, call_id: str | None) -> ToolCall:
     """Return a call as LangChain writes it."""
     return ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
 
@@ -82,7 +82,7 @@ def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
         update["content"], without_block = _replace_blocks(message.content, new)
         if message.response_metadata.get("output_version") == "v1":
             # This form is sent back from its content alone.
-            rest = [tool_call(call.name, call.args, call.id) for call in without_block]
+            rest = [as_tool_call(call.name, call.args, call.id) for call in without_block]
             update["content"] += rest
     changed = message.model_copy(update=update)
     return message if changed == message else changed
@@ -161,7 +161,7 @@ class LangChainForm(ProviderForm):
         return Unit(at, message, tuple(calls))
 
     def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        return with_calls(item, [tool_call(call.name, call.args, call.id) for call in calls])
+        return with_calls(item, [as_tool_call(call.name, call.args, call.id) for call in calls])
 
     def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         if item is None:

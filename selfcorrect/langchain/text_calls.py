@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessa
 
 from selfcorrect.context import RunContext
 from selfcorrect.langchain.agent_run import AgentRun
-from selfcorrect.langchain.calls import name_and_args, tool_call
+from selfcorrect.langchain.calls import as_tool_call, name_and_args
 from selfcorrect.langchain.ending import Thread, is_word_of_user
 from selfcorrect.langchain.turn_state import Readable, Start, Starts, beside_calls
 from selfcorrect.model import JSON, Call
@@ -165,7 +165,7 @@ def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
         call_id, args = f"call_{uuid4().hex[:12]}", call.arguments
         if not isinstance(args, dict) or call.positional:
             args = {}
-        calls.append(tool_call(call.name, args, call_id))
+        calls.append(as_tool_call(call.name, args, call_id))
         given = {"raw": turn.text, "index": index}
         starts[call_id] = Start(shown=name_and_args(calls[-1]), given=given)
     update = {"tool_calls": calls, "content": _without_text(turn, chosen.around)}
