@@ -154,6 +154,7 @@ SHOWS = {
 LATER = {
     ("strategy_map", "repairs"),  # a strategy is imported when a rule first needs it
     ("context", "repairs"),
+    ("errors", "names"),  # a near name is looked for where one is unknown
     ("nodes", "people"),  # an answer becomes the repair of a round
 }
 """Rooms that import one that stands above them, inside a function."""

@@ -94,7 +94,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
     >>> def double(n: int) -> str:
     ...     '''Double a number.'''
     ...     return str(2 * n)
-    >>> model = ScriptedModel([as_tool_call("duoble", N="21"), "It is 42."])
+    >>> model = ScriptedModel([tool_call("duoble", N="21"), "It is 42."])
     >>> agent = create_agent(model, [double], middleware=[SelfCorrection()])
     >>> agent.invoke({"messages": [("user", "Double 21")]})["messages"][2].text
     '42'
