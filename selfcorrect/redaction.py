@@ -68,7 +68,7 @@ _LIKELY = (
     rf"\b(?:{'|'.join(_TABLE['prefixes'])})[-_](?:[\w-]|\\+u\w{{4}}){{16,}}",
     *_TABLE["likely"],
 )
-"""Keys by their form, where a digit or a change of case shows that they are no words."""
+"""Keys by their form, where a digit or a change of case shows that they are not words."""
 _CERTAIN = _TABLE["certain"]
 """Keys by their form alone, and secrets by where they stand; a group is the secret itself."""
 _NAMED = "".join(_TABLE["named"])
@@ -108,7 +108,7 @@ def _named_spans(text: str) -> Iterator[Span]:
 
 
 def _span_of_value(match: Any, text: str) -> Span | None:
-    """Return where the value stands that a name announces; None where it is no secret."""
+    """Return where the value stands that a name announces; None where it is not a secret."""
     sign = re.sub(r"\\+[nrt]|\s", "", match["sign"])
     start, is_quoted = match.end(), bool(match["quote"])
     is_header = bool(match["header"]) and sign in _ASSIGNS

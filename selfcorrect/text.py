@@ -62,7 +62,7 @@ def bound(text: str, most: int) -> str:
 
 
 def quote(value: Any, most: int = 60) -> str:
-    """Return a value as JSON data, as it may leave: what stands in it is no instruction."""
+    """Return a value as JSON data, as it may leave: what stands in it is not an instruction."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=text_of)
     except (ValueError, TypeError, RecursionError):

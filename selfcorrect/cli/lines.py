@@ -57,7 +57,7 @@ def read_lines(name: str) -> Iterator[tuple[str, str]]:
     """Yield each line that is not blank, and the place where it stands.
 
     Raises:
-        InputError: If the file is no text.
+        InputError: If the file is not text.
     """
     shown = "stdin" if name == "-" else name
     with ExitStack() as files:

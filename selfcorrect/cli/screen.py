@@ -26,7 +26,7 @@ def say(text: str, style: str = "", *, stderr: bool = False) -> None:
 
 
 def say_json(value: JSON) -> None:
-    """Write a value as one line of JSON, all that is no printable ASCII escaped."""
+    """Write a value as one line of JSON, with everything but printable ASCII escaped."""
     print(json.dumps(value, default=str).replace("\x7f", r"\u007f"))
 
 

@@ -15,7 +15,7 @@ from selfcorrect.schema.place import Place
 LEAD = 0.1
 """How much nearer a key and its argument must be than any rival of either."""
 MAX_PAIRS = 1_000
-"""Pairs of keys and arguments beyond which only the same letters count: such a call is no slip."""
+"""Pairs of keys and arguments beyond which only equal letters count: such a call is not a slip."""
 
 _Prices: TypeAlias = dict[tuple[str, str], float]
 """How far each key is from each argument that it may mean."""

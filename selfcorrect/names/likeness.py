@@ -72,7 +72,7 @@ def _noisy_words(name: str) -> tuple[str, ...]:
 def is_inner_slip(one: str, other: str, terms: frozenset[str] = _NO_WORDS) -> bool:
     """Say whether one of two words is the other, misspelt by one edit strictly inside it.
 
-    A word of a trade that common English does not have, such as `sulfite`, is no slip.
+    A word of a trade that common English does not have, such as `sulfite`, is not a slip.
 
     >>> is_inner_slip("flihgt", "flight"), is_inner_slip("endorsee", "endorser")
     (True, False)
@@ -154,7 +154,7 @@ def typos(one: str, other: str, limit: int = LONGEST) -> int:
 
 
 def has_rival(written: str, name: str, others: Iterable[str]) -> bool:
-    """Say whether another name is as few letters away, though it is no word.
+    """Say whether another name is as few letters away, though it is not a word.
 
     >>> has_rival("enclude", "include", ["exclude"])
     True

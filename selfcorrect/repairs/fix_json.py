@@ -51,7 +51,7 @@ class FixJson:
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
         text: Any = call.args
         if not isinstance(text, str):
-            return GiveUp("the arguments are no text")
+            return GiveUp("the arguments are not text")
         if call.name:
             return _read_arguments(call, text, context)
         chosen = context.read(text)

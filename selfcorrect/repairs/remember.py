@@ -83,7 +83,7 @@ class Remember:
         name = call_of(original).name
         moves = _compare(original["args"], call.args, tool)
         if moves is None or (name != call.name and name in tools):
-            # Something was dropped or added, or another tool was chosen: that is no slip.
+            # Something was dropped or added, or another tool was chosen: that is not a slip.
             return
         # What a rule moves by itself needs no memory.
         by_rule = {each.moved_from for each in changes if each.safety not in _MAKERS}
@@ -105,7 +105,7 @@ class Remember:
 _NAME = "/name"
 _MAKERS = frozenset({Safety.MODEL, Safety.HUMAN})
 _MOST = 20
-"""Values that one run may have moved: what moves more is no slip of a name."""
+"""Values that one run may have moved: what moves more is not a slip of a name."""
 _TABLE = """
 create table if not exists moves (
   tool text, schema text, origin text, target text, maker text,
@@ -194,5 +194,5 @@ def _is_name(key: str) -> bool:
 
 
 def _says_enough(value: JSON) -> bool:
-    """Say whether an equal value is no accident: a truth value or one digit may well be."""
+    """Say whether an equal value is not an accident: a truth value or one digit may well be."""
     return not isinstance(value, bool) and len(str(value)) > 1

@@ -29,7 +29,7 @@ def read_list(value: JSON, place: Place) -> Iterator[Reading]:
         wants_one = "array" not in place.types or isinstance(value[0] if value else None, list)
         if len(value) == 1 and place.types and wants_one:
             yield Reading(value[0], Safety.INFERRED, "unwrap-list")
-    # A text in the place of an item is an item: it is no list in a list.
+    # A text in the place of an item is an item: it is not a list in a list.
     elif not place.is_item:
         item = place.item or Place({})
         # `none` is an item only where it is listed.
@@ -39,13 +39,13 @@ def read_list(value: JSON, place: Place) -> Iterator[Reading]:
 
 def _into_list(value: JSON, item: Place) -> Iterator[Reading]:
     if not isinstance(value, str):
-        # What `{"value": "a]"}` holds is no item that a list would take by itself.
+        # What `{"value": "a]"}` holds is not an item that a list would take by itself.
         if not any(read_wrapped(value, item)):
             yield Reading([value], Safety.EXACT, "wrap-list")
         return
     text = value.strip()
     inside = nested(text) if text[:1] in _OPENERS else ABSENT
-    # What is a list already only has to be parsed, and elements of markup are no text.
+    # What is a list already only has to be parsed, and elements of markup are not text.
     if len(text) > _LONGEST or isinstance(inside, list) or _ELEMENT.search(text):
         return
     # 1,5 may be one number, and so may the beginnings of 1,5, 2,5 and of 1,000, 2.

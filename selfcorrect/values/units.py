@@ -16,7 +16,7 @@ _BREAK = re.compile(
     r"|\b(?=(?:to|from|before|after|between|until)\b)",
     re.IGNORECASE,
 )
-"""What stands between two phrases: `seconds to wait` are seconds, `from USD` is no unit."""
+"""What stands between two phrases: `seconds to wait` are seconds, `from USD` is not a unit."""
 _LONE = re.compile(r"(?:\bin |[(\[])(\w+)(?=[.,;:()\[\]\n]|\Z)")
 """A word where a unit may stand: the `wei` of `ETH (wei)`."""
 _FILLER = re.compile(r"\b(?:the|us|degrees?|whole|full)\s", re.IGNORECASE)
@@ -55,7 +55,7 @@ def is_asked_for(unit: str, name: str, description: str) -> bool:
 def _unit(text: str) -> str | None:
     """Return the row of what was written as a unit, or the word where there is none."""
     if len(text) < 3 and text.isalpha():
-        # The case of a sign belongs to it: `Mb` is no `MB`, `M` is no metre.
+        # The case of a sign belongs to it: `Mb` is not `MB`, `M` is not a metre.
         return _SIGNS.get(text)
     return _row_of(text.lower()) or (stem(text) if text.islower() else None)
 
@@ -70,7 +70,7 @@ def _phrases(text: str) -> tuple[set[str], list[str]]:
     rest: list[str] = []
     for phrase in _BREAK.split(text):
         unit = _FILLER.sub("", phrase).strip(_QUOTES)
-        # The case of a sign belongs to it here too: megabits (`Mb`) are no megabytes.
+        # The case of a sign belongs to it here too: megabits (`Mb`) are not megabytes.
         row = _SIGNS.get(unit) if len(unit) < 3 else _row_of(unit.lower())
         if row and unit.lower() not in _POINTS and (len(unit) > 1 or not unit.isalpha()):
             named.add(row)
@@ -81,7 +81,7 @@ def _phrases(text: str) -> tuple[set[str], list[str]]:
 
 def _changes(word: str) -> bool:
     """Say whether a word beside the phrase of a unit may change what is asked for."""
-    # What is no word is a number, and a lone letter counts or names something: `USD (k)`.
+    # What is not a word is a number, and a lone letter counts or names something: `USD (k)`.
     is_sign = len(word) == 1 or not word.isalpha()
     is_other = is_sign or not _CHANGES.isdisjoint((word, stem(word))) or _row_of(word) is not None
     return is_other and word not in _ALSO_WORDS
