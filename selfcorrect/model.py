@@ -208,12 +208,13 @@ class Diagnosis:
     @classmethod
     def of(cls, finding: Finding) -> Diagnosis:
         """Return the diagnosis that a finding of the state holds."""
-        values: JsonDict = {**finding}
+        # Of a finding some keys are for the runtime alone.
+        names = [item.name for item in fields(cls) if item.name in finding]
+        values: JsonDict = {name: finding[name] for name in names}  # type: ignore[literal-required]
         for name in ("types", "paths", "ladder"):
             values[name] = tuple(values.get(name, ()))
         values["kind"] = ErrorKind(values.get("kind", ErrorKind.INTERNAL))
         values["category"] = Category(values.get("category", Category.NONE))
-        values.pop("doubts", None)
         return cls(**values)
 
     @property

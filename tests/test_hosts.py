@@ -38,7 +38,8 @@ ENDS = {
     "another package's": Foreign("closed"),
     "ToolException": ToolException("no"),
     "TimeoutError": TimeoutError("no answer"),
-    **{str(status): Answered(status) for status in (400, 404, 408, 409, 422, 500, 503)},
+    **{str(status): Answered(status) for status in (101, 200, 302, 400, 404, 408, 409)},
+    **{str(status): Answered(status) for status in (422, 500, 503)},
 }
 EFFECTS = {
     "undeclared": {},

@@ -115,19 +115,17 @@ def _run_pass(ladders: Iterable[Sequence[Rung]], round_: Round) -> list[Problem]
 def _group_by_words(rungs: Iterable[Rung]) -> list[list[Rung]]:
     """Return the rungs that may share a pass: rules that give a strategy other words may not."""
     groups: list[list[Rung]] = []
+    words: list[dict[str, JsonObject]] = []
     for rung in rungs:
-        for group in groups:
-            if not any(_differ(rung, other) for other in group):
-                group.append(rung)
-                break
-        else:
-            groups.append([rung])
+        own = rung.repair.words
+        fits = (at for at, group in enumerate(words) if group.get(rung.strategy, own) == own)
+        at = next(fits, len(groups))
+        if at == len(groups):
+            groups.append([])
+            words.append({})
+        groups[at].append(rung)
+        words[at][rung.strategy] = own
     return groups
-
-
-def _differ(rung: Rung, other: Rung) -> bool:
-    is_same = rung.strategy == other.strategy
-    return is_same and rung.repair.words != other.repair.words
 
 
 def _take_changes(

@@ -123,7 +123,7 @@ def _raise(report: FailureReport, errors: list[Exception]) -> None:
         raise error
     if not errors and report.reason != "terminal_kind":
         raise CorrectionFailed(f"{name!r}: {report.reason}: {report.detail}", report)
-    # Without a repair the caller sees what it would have drop_unused without this library.
+    # Without a repair the caller sees what it would have seen without this library.
     if last and len(errors) == 1 and not report.changes and report.reason in _UNTOUCHED:
         last.add_note(f"selfcorrect: {report.reason}: {report.detail}")
         raise last
