@@ -1,205 +1,209 @@
-"""May this value run? Every class of what was once let through, as a table; nothing of it runs."""
+"""`may_run` is one table: what is remembered, and what this run came to, decide what runs again."""
 
-import json
-import re
+from itertools import product
+from pathlib import Path
 
 import pytest
-from kit import DATE, INTEGER, TEXT, sections, table
+from hypothesis import given, strategies as st
 
-from selfcorrect import Mender, StrategyMap, repair_call
+from selfcorrect.effects.again import (
+    BEGUN,
+    HELD,
+    Hold,
+    InProgress,
+    Record,
+    Refuse,
+    Replay,
+    Request,
+    Reworded,
+    Run,
+    Vouch,
+    gravest,
+    may_pass,
+    may_run,
+    may_start_over,
+)
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.model import EFFECTS, acts
 
-NAMESPACE = re.compile(r"\w[.:/]\w")
-EFFECTS = [None, "mutating", "destructive"]
-ARGS = {"to": "ann", "amount": 5}
-PAY = {"to": TEXT, "amount": INTEGER, "note": TEXT}
-
-
-TABLES = sections("may_not_run.txt")
-
-
-def words(section):
-    return " ".join(TABLES[section]).split()
-
-
-def values(section):
-    """Return the JSON values of a section, which stand side by side."""
-    text, found, at = " ".join(TABLES[section]), [], 0
-    while at < len(text):
-        value, end = json.JSONDecoder().raw_decode(text, at)
-        found.append(value)
-        at = end + 1
-    return found
-
-
-def tool(properties, effect=None, name="pay", required=None):
-    parameters = {"type": "object", "properties": properties}
-    parameters["required"] = list(properties) if required is None else required
-    about = {"name": name, "description": "", "parameters": parameters}
-    return about | ({"effect": effect} if effect else {})
+TABLE = Path(__file__).parent / "data" / "may_run.txt"
+SAME, OTHER = "same", "other"
 
 
-def runs(given, *tools):
-    """Return the calls that would run."""
-    return repair_call(given, tools).ready
+def record(key, status, **more):
+    return Record(key, "doubt", "pay", status, value="receipt", **more)
 
 
-@pytest.fixture(params=EFFECTS, ids=["undeclared", "mutating", "destructive"])
-def pay(request):
-    return tool(PAY, request.param, required=["to", "amount"])
+def reworded(status, *, alive=False):
+    return Record("fourth", "other doubt", "pay", status, alive=alive, theme="theme")
 
 
-def test_content_is_not_lifted_from_under_a_word(pay):
-    mender = Mender([pay])
-    for word in words("content lifted from under a word"):
-        for inner in (ARGS, json.dumps(ARGS), [ARGS]):
-            assert not mender.call({"name": "pay", "args": {word: inner}}).ready, word
-        for beside in ({"to": "ann", word: {"amount": 5}}, {**ARGS, word: {"amount": 6}}):
-            assert not mender.call({"name": "pay", "args": beside}).ready, word
-        amount = {"to": "ann", "amount": {word: 5}}
-        assert word == "value" or not mender.call({"name": "pay", "args": amount}).ready, word
+REMEMBERED = {
+    "nothing": [],
+    "this call, not done": [record(SAME, Outcome.NOT_DONE)],
+    "this call, done": [record(SAME, Outcome.DONE)],
+    "this call, refused": [record(SAME, Outcome.REFUSED)],
+    "this call, lost": [record(SAME, Outcome.LOST)],
+    "this call, begun, its holder lives": [record(SAME, BEGUN, alive=True)],
+    "this call, begun, its holder is gone": [record(SAME, BEGUN)],
+    "an equal call, done": [record(OTHER, Outcome.DONE)],
+    "two equal calls, done": [record(OTHER, Outcome.DONE), record("third", Outcome.DONE)],
+    "an equal call, done, as a person said": [record(OTHER, Outcome.DONE, by="ann")],
+    "an equal call, refused": [record(OTHER, Outcome.REFUSED)],
+    "an equal call, lost": [record(OTHER, Outcome.LOST)],
+    "an equal call, begun, its holder lives": [record(OTHER, BEGUN, alive=True)],
+    "an equal call, begun, its holder is gone": [record(OTHER, BEGUN)],
+    "a call in other words, done": [reworded(Outcome.DONE)],
+    "a call in other words, lost": [reworded(Outcome.LOST)],
+    "a call in other words, lost; this one, held": [reworded(Outcome.LOST), record(OTHER, HELD)],
+    "a call in other words, begun, its holder lives": [reworded(BEGUN, alive=True)],
+    "a call in other words, begun, its holder is gone": [reworded(BEGUN)],
+}
+COLUMNS = {
+    "a tool that acts": (),
+    "vouched: done": ("done",),
+    "vouched: refused": ("refused",),
+    "vouched: lost": ("lost",),
+}
+"""Somebody vouches for every record that is there, up to an outcome."""
+OWN = {
+    **{f"this run: {each.value}": [each] for each in Outcome},
+    "this run: lost, then refused": [Outcome.LOST, Outcome.REFUSED],
+}
 
 
-def test_content_around_arguments_is_not_dropped(pay):
-    mender = Mender([pay])
-    for row in TABLES["content around arguments"]:
-        for text in (json.dumps(ARGS), str(ARGS), '{"to": "ann", "amount": "5"}'):
-            said = row.replace("{}", text)
-            assert not mender.call({"name": "pay", "arguments": said}).ready, said
-            for wrapper in ("arguments", "input"):
-                assert not mender.call({"name": "pay", "args": {wrapper: said}}).ready, said
+def asked(records, outcomes, **more):
+    vouches = [Vouch(each.key, outcome) for each in records for outcome in outcomes]
+    return Request(SAME, "doubt", vouches, **more)
 
 
-def test_content_around_a_call_is_not_dropped(pay):
-    mender = Mender([pay])
-    call = json.dumps({"name": "pay", "arguments": ARGS})
-    for row in TABLES["content around a call"]:
-        for text in (
-            call,
-            "pay(to='ann', amount=5)",
-            f"<tool_call>{call}</tool_call>",
-            f"```json\n{call}\n```",
-        ):
-            assert not mender.call(row.replace("{}", text)).ready or row == "My plan:", row
+def own(outcomes):
+    return [record(f"own {number}", each) for number, each in enumerate(outcomes)]
 
 
-def test_content_beside_a_call_is_not_dropped(pay):
-    mender = Mender([pay])
-    for row in TABLES["content beside a call"]:
-        for call in (
-            {"name": "pay", "args": ARGS},
-            {"name": "pay", "arguments": {**ARGS, "amount": "5"}},
-        ):
-            flagged = {**call, **json.loads(row)}
-            for given in (
-                flagged,
-                json.dumps(flagged),
-                f"<tool_call>{json.dumps(flagged)}</tool_call>",
-            ):
-                assert not mender.call(given).ready, given
+def shown(verdict):
+    match verdict:
+        case Run():
+            return "run"
+        case Replay():
+            return "replay"
+        case Hold():
+            return "ask"
+        case Reworded():
+            return "hold once"
+        case InProgress():
+            return "in progress"
+        case Refuse(reason):
+            return f"no: {reason}"
+
+
+def row(name, history, own_):
+    cells = [
+        shown(may_run(history, "mutating", own_, asked([*history, *own_], outcomes)))
+        for outcomes in COLUMNS.values()
+    ]
+    return (f"{name:50}" + "".join(f"{each:22}" for each in cells)).rstrip()
+
+
+def table():
+    head = f"{'what is remembered, or what this run came to':50}"
+    lines = [(head + "".join(f"{each:22}" for each in COLUMNS)).rstrip()]
+    lines += [row(name, history, []) for name, history in REMEMBERED.items()]
+    lines += [row(name, [], own(outcomes)) for name, outcomes in OWN.items()]
+    more = "a destructive tool runs once where another one runs twice"
+    return "\n".join([*lines, "a tool that only reads, or is idempotent, always runs", more, ""])
+
+
+def test_the_table_is_the_one_that_is_written_down():
+    print(table())  # noqa: T201
+    assert table() == TABLE.read_text("utf-8")
+
+
+@pytest.mark.parametrize("effect", [each for each in EFFECTS if not acts(each)])
+@pytest.mark.parametrize("history", REMEMBERED.values(), ids=REMEMBERED)
+def test_what_reads_always_runs(effect, history):
+    for outcomes, own_ in product(COLUMNS.values(), OWN.values()):
+        assert may_run(history, effect, own(own_), asked(history, outcomes)) == Run()
+
+
+@pytest.mark.parametrize("history", REMEMBERED.values(), ids=REMEMBERED)
+@pytest.mark.parametrize("own_", OWN.values(), ids=OWN)
+def test_destructive_is_more_careful_than_mutating(history, own_):
+    mutating, destructive = (
+        may_run(history, effect, own(own_), asked(history, ())) for effect in EFFECTS[2:]
+    )
+    assert mutating == destructive or (mutating, type(destructive)) == (Run(), Hold)
+
+
+def test_an_unchanged_call_is_made_again_only_if_it_is_meant():
+    before = [record("own", Outcome.NOT_DONE)]
+    for effect in EFFECTS:
+        assert may_run((), effect, before, asked((), (), is_meant=False)) == Refuse(
+            "repeated_failure"
+        )
+        assert may_run((), effect, before, asked((), ())) == Run()
+
+
+@pytest.mark.parametrize("outcome", [Outcome.REFUSED, Outcome.LOST])
+def test_who_vouches_for_one_doubt_vouches_for_no_other(outcome):
+    history = [record(SAME, outcome), record(OTHER, Outcome.LOST)]
+    for vouched in history:
+        verdict = may_run(history, "mutating", [], asked([vouched], ["lost"]))
+        assert isinstance(verdict, Refuse)
+        assert verdict.key != vouched.key
+    assert may_run(history, "mutating", [], asked(history, ["lost"])) == Run()
+
+
+@given(st.integers(1, 4), st.lists(st.sampled_from(["done", "alive"]), max_size=8))
+def test_what_is_being_made_counts_like_what_was_made(most, before):
+    history = [
+        record(f"k{number}", BEGUN if each == "alive" else Outcome.DONE, alive=each == "alive")
+        for number, each in enumerate(before)
+    ]
+    verdict = may_run(history, "mutating", [], asked((), (), equal=most))
+    assert isinstance(verdict, Run if len(before) < most else Hold)
+
+
+def test_words_alone_make_no_tool_act():
+    answers = {each: may_pass(acts=each[0], by_words=each[1]) for each in product([0, 1], [0, 1])}
+    assert answers == {(0, 0): True, (0, 1): True, (1, 0): True, (1, 1): False}
 
 
 @pytest.mark.parametrize("effect", EFFECTS)
-def test_a_name_is_no_other_tool(effect):
-    for pair in words("names of tools"):
-        written, offered = pair.split("/", 1)
-        finish = [tool(PAY, effect, "finish")]
-        # A namespace that every tool shares says nothing: it is another server's beside others.
-        for other in (finish,) if NAMESPACE.search(offered) else ([], finish):
-            assert not runs(
-                {"name": written, "args": ARGS}, tool(PAY, effect, offered, ["to"]), *other
-            ), pair
+@pytest.mark.parametrize("outcome", Outcome)
+def test_another_run_follows_only_where_nothing_was_done(effect, outcome):
+    attempts = [{"effect": effect, "outcome": outcome.value}]
+    may = may_start_over("no_strategy", attempts)
+    assert may == (not acts(effect) or outcome is Outcome.NOT_DONE)
+    assert not may_start_over("unknown_outcome", ())
 
 
-def test_a_key_is_no_other_argument(pay):
-    for key in words("names of arguments"):
-        assert not runs({"name": "pay", "args": {"to": "ann", key: 5}}, pay), key
-        assert not runs({"name": "pay", "args": {**ARGS, key: 5}}, pay), key
+records = st.builds(
+    Record,
+    key=st.sampled_from([SAME, OTHER, "third"]),
+    doubt=st.just("doubt"),
+    tool=st.just("pay"),
+    status=st.sampled_from([BEGUN, *Outcome]),
+    alive=st.booleans(),
+)
 
 
-@pytest.mark.parametrize("effect", [None, "read_only"])
-@pytest.mark.parametrize("row", TABLES["units"])
-def test_another_unit_is_another_value(row, effect):
-    description, name, written = row.split("|")
-    about = tool({name: {"type": "number", "description": description}}, effect)
-    assert not runs({"name": "pay", "args": {name: written}}, about)
+@given(st.lists(records, max_size=6), st.sampled_from(list(OWN.values())), records)
+def test_doubt_only_grows(history, outcomes, more):
+    """One lost record more never lets a call run that did not run without it."""
+    lost = Record("new", "doubt", "pay", Outcome.LOST)
+    request = asked(history, ["lost"])
+    assert not isinstance(may_run([*history, lost], "mutating", own(outcomes), request), Run)
+    assert not isinstance(may_run([*history, more, lost], "mutating", [], request), Run)
 
 
-@pytest.mark.parametrize("effect", [None, "read_only"])
-@pytest.mark.parametrize("row", TABLES["choices"])
-def test_a_text_that_says_more_is_no_listed_value(row, effect):
-    listed, written = row.split("|")
-    choices = [None if each == "null" else each for each in listed.split()]
-    assert not runs({"name": "pay", "args": {"q": written}}, tool({"q": {"enum": choices}}, effect))
-
-
-KINDS = dict(table("may_not_run.txt", "kinds"))
-
-
-@pytest.mark.parametrize("effect", [None, "read_only"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_value_without_one_reading_does_not_run(kind, effect):
-    mender = Mender([tool({"q": KINDS[kind]}, effect)])
-    for written in values(kind):
-        for given in (written, {"value": written}, [written]):
-            assert not mender.call({"name": "pay", "args": {"q": given}}).ready or (
-                given == [written] and KINDS[kind]["type"] == "array"
-            ), given
-
-
-def test_two_readings_in_a_union_are_a_refusal():
-    union = {"anyOf": [INTEGER, {"type": "array", "items": INTEGER}]}
-    assert not runs({"name": "pay", "args": {"q": "1,234"}}, tool({"q": union}))
-    assert runs({"name": "pay", "args": {"q": "7"}}, tool({"q": union}))[0].args == {"q": 7}
-
-
-EMPTY = ["", "  ", [], {}]
-OWN = {**INTEGER, "default": 100}
-NULL = table("may_not_run.txt", "null")
-
-
-@pytest.mark.parametrize("schema", table("may_not_run.txt", "empty"))
-@pytest.mark.parametrize("value", EMPTY, ids=map(repr, EMPTY))
-@pytest.mark.parametrize("required", [["q"], []])
-def test_what_is_empty_is_missing_on_a_tool_that_acts(schema, value, required):
-    assert not runs({"name": "pay", "args": {"q": value}}, tool({"q": schema}, required=required))
-
-
-@pytest.mark.parametrize(("schema", "effect", "args"), NULL)
-def test_null_is_left_out_where_an_argument_may_be_absent(schema, effect, args):
-    found = runs({"name": "pay", "args": {"q": None}}, tool({"q": schema}, effect, required=[]))
-    assert [each.args for each in found] == [args]
-
-
-def test_null_under_another_spelling_is_null_of_the_argument():
-    args = {"Q": None}
-    for schema in (OWN, INTEGER):
-        found = runs({"name": "pay", "args": args}, tool({"q": schema}, required=[]))
-        assert found[0].args == {}
-    about = tool({"q_max": {"type": ["integer", "null"]}}, required=[])
-    assert runs({"name": "pay", "args": {"Q_MAX": None}}, about)[0].args == {"q_max": None}
-    assert not runs({"name": "pay", "args": {"Q_MAX": 5, "Q-max": None}}, about)
-
-
-def test_a_default_is_another_value_than_one_of_another_type():
-    about = tool({"q": {"type": "boolean", "default": True}}, required=[])
-    assert runs({"name": "pay", "args": {"q": 1}}, about)[0].args == {"q": True}
-
-
-SENSITIVE = table("may_not_run.txt", "sensitive")
-
-
-@pytest.mark.parametrize("effect", [None, "read_only"])
-@pytest.mark.parametrize(("amount", "want"), SENSITIVE)
-def test_what_the_policy_refuses_of_a_sensitive_argument_is_not_done(amount, want, effect):
-    policy = StrategyMap([], extends=["default"], policy={"sensitive": ["amount"]})
-    mender = Mender([tool({"to": TEXT, "amount": INTEGER, "at": DATE}, effect)], strategies=policy)
-    found = mender.call({"name": "pay", "args": {"to": "ann", "at": "Oct 26, 2026", **amount}})
-    if want:
-        assert [each.args for each in found.ready] == [{"to": "ann", "at": "2026-10-26", **want}]
-        return
-    assert found.ready == ()
-    # Neither in part: no change of another class touches what only a person changes.
-    touched = [
-        each for each in found.changes if "amount" in f"{each.path} {each.moved_from}".lower()
-    ]
-    assert {each.safety for each in touched} <= {"exact"}
+@given(st.lists(st.sampled_from(list(Outcome))))
+def test_the_gravest_outcome_leaves_most_in_doubt(outcomes):
+    found = gravest(own(outcomes))
+    status = found and found.status
+    if Outcome.LOST in outcomes:
+        assert status == Outcome.LOST
+    elif Outcome.REFUSED in outcomes:
+        assert status == Outcome.REFUSED
+    else:
+        assert status is None

@@ -1,9 +1,10 @@
 """May this call run? The one place that decides what is executed again.
 
 `may_run` is pure: it gets what a ledger remembers, the tool's effect, what this run's own
-executions came to, and the request. `execute` asks it before the tool is called, and the nodes
-that would prepare a repetition ask it before they pay for one. The two functions below it answer
-the same question where there is no call yet: for an error that may pass, and for another run.
+executions came to, and the request. `call_once` asks it before the tool is called, and the nodes
+that would prepare a repetition ask it before they pay for one. Two more functions answer where
+there is no call yet: `may_pass` for an error that may pass by itself, and `may_start_over` for
+another run. Bounds on the number of executions are another question: see `nodes/retry.py`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -24,7 +24,7 @@ Factory = Callable[..., Any]
 
 _IN_PASS = load_table("values/primitives.toml")
 """The strategies of the pass over arguments."""
-_ALONE = (
+_BY_MODULE = (
     "fix-json",
     "rename-tool",
     "clamp",
@@ -36,7 +36,7 @@ _ALONE = (
 )
 """A function or a class each, in a module of the same name."""
 BUILT_IN: Mapping[str, Needs] = {
-    **dict.fromkeys([*_IN_PASS, *_ALONE], "nothing"),
+    **dict.fromkeys([*_IN_PASS, *_BY_MODULE], "nothing"),
     "ask-model": "model",
     "ask-human": "person",
 }
@@ -119,7 +119,7 @@ class Strategies:
         """
         factory = self.own.get((rule, name)) or self.own.get((None, name))
         if factory is None and name in _IN_PASS:
-            from selfcorrect.repairs.alone import make_primitive
+            from selfcorrect.repairs.one_place import make_primitive
 
             return BoundStrategy(make_primitive(name, options))
         if factory is None and name in BUILT_IN:

@@ -78,7 +78,7 @@ def read_date(value: JSON, place: Place) -> Iterator[Reading]:
 
 def read_relative(value: JSON, words: Mapping[str, JSON]) -> Iterator[Reading]:
     """Read a word as a day that is counted from today, by the clock of this machine."""
-    away = words.get(value.strip().lower()) if isinstance(value, str) else None
+    away = words.get(" ".join(value.lower().split())) if isinstance(value, str) else None
     if isinstance(away, int):
         day = datetime.now().astimezone().date() + timedelta(days=away)
         yield Reading(day.isoformat(), Safety.INFERRED, "format-date")

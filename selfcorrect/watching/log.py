@@ -46,6 +46,7 @@ def log_failure(report: FailureReport, state: CorrectionState, context: RunConte
     """Write why a call failed."""
     error = next(reversed(context.live_part(state["run"]).errors), None)
     fields: JsonDict = {name: getattr(report, name) for name in _REPORTED}
+    fields["rules"] = [finding.get("rule") for finding in report.findings if finding.get("rule")]
     level = logging.WARNING if report.reason in _WARNS else logging.INFO
     kinds = {finding.get("kind") for finding in report.findings}
     if error is not None:

@@ -25,7 +25,7 @@ from selfcorrect.values.readings import Permission
 
 
 @frozen
-class Alone:
+class OnePlace:
     """Runs the pass restricted to one strategy and to one place.
 
     Attributes:
@@ -62,7 +62,7 @@ class Alone:
         )
 
 
-def make_primitive(name: str, options: JsonObject) -> Alone:
+def make_primitive(name: str, options: JsonObject) -> OnePlace:
     """Return a strategy with its option bound.
 
     Raises:
@@ -77,7 +77,7 @@ def make_primitive(name: str, options: JsonObject) -> Alone:
             wanted = "true or false" if is_switch else "a table"
             raise ValueError(f"refuses its options: {key} must be {wanted}")  # noqa: TRY004
     words = options.get(primitive.option) or {}
-    return Alone(primitive, RELATIVE if is_switch and words else words)
+    return OnePlace(primitive, RELATIVE if is_switch and words else words)
 
 
 def _listed(place: Place, diagnosis: Diagnosis) -> JsonDict:
