@@ -98,7 +98,7 @@ class RunContext:
         live: What no checkpoint can hold of runs that have not ended, by run.
         unwritten: Executions whose outcome could not be written into the ledger.
         is_async: Whether the run is hosted by async code.
-        ask: Asks a person; None where no person is available.
+        ask: Asks a person, awaited in async code; None where no person is available.
         answer: Returns what a replay of the call must give its host beside its value, or None.
         thread: The host's thread, or None.
         task: The host's name for the present step, which is the same each time that it is run

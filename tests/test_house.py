@@ -148,6 +148,8 @@ SHOWS = {
     ("integrations", "langchain"),  # the documented homes of what these hold
     ("integrations", "watching"),
     ("cli", "drawing"),
+    ("cli", "proxy"),
+    ("proxy", "integrations"),  # tools of a server are the same in both
     ("notebook", "drawing"),
 }
 """Where a room imports a host, and why."""

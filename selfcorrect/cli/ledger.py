@@ -61,17 +61,26 @@ def open_ledger(address: str) -> Any:
     Raises:
         LedgerError: If there is none.
     """
-    if address.startswith(("postgresql://", "postgres://")):
+    file = Path(address)
+    if not _is_url(address) and not (file.is_file() and file.stat().st_size):
+        # The address is not repeated: it may hold a password.
+        raise LedgerError("there is no such ledger; give its file, or postgresql://user@host/name")
+    return ledger_at(address)
+
+
+def ledger_at(address: str) -> Any:
+    """Open a ledger; a SQLite file is made where there is none."""
+    if _is_url(address):
         from selfcorrect.ledger.postgres import PostgresLedger
 
         return PostgresLedger(address)
     from selfcorrect.ledger.sqlite import SqliteLedger
 
-    file = Path(address)
-    if not file.is_file() or not file.stat().st_size:
-        # The address is not repeated: it may hold a password.
-        raise LedgerError("there is no such ledger; give its file, or postgresql://user@host/name")
     return SqliteLedger(address)
+
+
+def _is_url(address: str) -> bool:
+    return address.startswith(("postgresql://", "postgres://"))
 
 
 _SHOWN = ("key", "tool", "status", "thread", "call_id", "request", "by")

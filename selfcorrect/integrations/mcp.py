@@ -4,7 +4,8 @@ The author of a tool that deletes can claim that it only reads. So the annotatio
 count as effects only where the caller trusts the server.
 """
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Awaitable, Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -44,15 +45,24 @@ async def session_tools(
     Raises:
         ToolDefinitionError: If the list of tools does not end.
     """
-    specs = [
-        ToolSpec.from_schema(
-            {key: tool[key] for key in _SHOWN if key in tool},
-            _caller(session, tool["name"]),
-            effect=_effect_of(tool.get("annotations") or {}) if trust else None,
-            timeout=seconds,
-        )
-        for tool in await _list_tools(session)
-    ]
+    types = _mcp_types()
+
+    async def page_at(cursor: str | None) -> JsonDict:
+        params = types.PaginatedRequestParams(cursor=cursor) if cursor else None
+        page: JsonDict = (await session.list_tools(params=params)).model_dump(exclude_none=True)
+        return page
+
+    async def send(name: str, args: JsonDict) -> JsonDict:
+        from pydantic import RootModel
+
+        params = types.CallToolRequestParams(name=name, arguments=args)
+        request = types.ClientRequest(types.CallToolRequest(params=params))
+        # `call_tool` would check the output schema, and refuse results that the SDK cannot model.
+        reply: JsonDict = (await session.send_request(request, RootModel[Any])).root
+        return reply
+
+    tools = await list_pages(page_at)
+    specs = [served_tool(tool, send, seconds=seconds, trust=trust) for tool in tools]
     return [*filter(is_usable, specs)]
 
 
@@ -77,41 +87,62 @@ def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
     return [_with_effect(tool, trust=trust) for tool in usable]
 
 
-async def _list_tools(session: Any) -> list[JsonDict]:
-    """Return the tools of all pages; a cursor that comes again ends the list."""
-    types = _mcp_types()
+async def list_pages(page_at: Callable[[str | None], Awaitable[JsonDict]]) -> list[JsonDict]:
+    """Return the tools of all pages; a cursor that comes again ends the list.
+
+    Args:
+        page_at: Returns the page at a cursor.
+
+    Raises:
+        ToolDefinitionError: If the list does not end.
+    """
     tools: dict[str, JsonDict] = {}
-    cursors: list[str] = []
+    cursors: list[str | None] = [None]
     for _ in range(_MOST_PAGES):
-        params = types.PaginatedRequestParams(cursor=cursors[-1]) if cursors else None
-        page = await session.list_tools(params=params)
-        for tool in page.tools:
-            tools.setdefault(tool.model_dump_json(), tool.model_dump(exclude_none=True))
-        if not page.nextCursor or page.nextCursor in cursors:
+        page = await page_at(cursors[-1])
+        for tool in page["tools"]:
+            tools.setdefault(json.dumps(tool, default=str), tool)
+        cursor = page.get("nextCursor")
+        if not cursor or cursor in cursors:
             return [*tools.values()]
-        cursors.append(page.nextCursor)
+        cursors.append(cursor)
     raise ToolDefinitionError(f"the server's list of tools has more than {_MOST_PAGES} pages")
 
 
-def _caller(session: Any, name: str) -> Callable[..., Any]:
-    from pydantic import RootModel
+def served_tool(
+    tool: JsonObject,
+    send: Callable[[str, JsonDict], Awaitable[JsonDict]],
+    *,
+    seconds: float | None = None,
+    trust: bool = False,
+) -> ToolSpec:
+    """Return a listed tool, as `session_tools` does.
 
-    types = _mcp_types()
+    Args:
+        tool: How the server lists it.
+        send: Sends a call to the server, and returns its result.
+        seconds: How long one call may take.
+        trust: Whether the annotations of the server count as effects.
+    """
+    name = tool["name"]
 
     async def call(**args: Any) -> JSON:
-        params = types.CallToolRequestParams(name=name, arguments=args)
-        request = types.ClientRequest(types.CallToolRequest(params=params))
-        # `call_tool` would check the output schema, and refuse results that the SDK cannot model.
         try:
-            answer = await session.send_request(request, RootModel[Any])
+            return result_value(await send(name, args))
         except Exception as error:
-            if getattr(getattr(error, "error", None), "code", None) in _NO_SESSION:
+            if is_session_over(error):
                 why = f"the session with the MCP server has ended, so nothing was done: {error}"
                 raise NotDone(why) from error
             raise
-        return _value_of(answer.root)
 
-    return call
+    shown = {key: tool[key] for key in _SHOWN if key in tool}
+    effect = _effect_of(tool.get("annotations") or {}) if trust else None
+    return ToolSpec.from_schema(shown, call, effect=effect, timeout=seconds)
+
+
+def is_session_over(error: Exception) -> bool:
+    """Say whether a server, or the SDK, answers that a request belongs to no session."""
+    return getattr(getattr(error, "error", None), "code", None) in _NO_SESSION
 
 
 def _mcp_types() -> Any:
@@ -120,7 +151,8 @@ def _mcp_types() -> Any:
         return import_module("mcp.types")
 
 
-def _value_of(result: JsonObject) -> JSON:
+def result_value(result: JsonObject) -> JSON:
+    """Return the value of a call's result, as `session_tools` describes it."""
     content, structured = result.get("content"), result.get("structuredContent")
     if result.get("isError") not in (None, False):
         # The loop reads it as the error that it is.

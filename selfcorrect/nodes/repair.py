@@ -16,7 +16,7 @@ from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import RemoteError
 from selfcorrect.limits import Spending, add_spending
 from selfcorrect.model import Call, Change, Diagnosis, GiveUp, JsonObject, Safety, change_of
-from selfcorrect.models.port import ModelPort
+from selfcorrect.models.port import ModelPort, value_of
 from selfcorrect.nodes.round import NO_HELP, Round, Rung, make_changes, take
 from selfcorrect.nodes.select_strategy import fault_of
 from selfcorrect.protocols import RepairContext
@@ -33,7 +33,8 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
         from selfcorrect.people.answers import take_answer
 
         # An interrupt runs this node again from its top: nothing paid may stand before it.
-        return await take_answer(context.ask(state["question"]), state["question"], state, context)
+        answer = await value_of(context.ask(state["question"]))
+        return await take_answer(answer, state["question"], state, context)
     round_ = Round(state, context)
     ladders = [_ladder_of(selected, round_) for selected in state["selected"]]
     problems = _run_pass(ladders, round_)

@@ -1,0 +1,32 @@
+"""The command `proxy`: stands between an MCP client and the command of an MCP server."""
+
+import argparse
+import shutil
+from functools import partial
+
+from selfcorrect.cli.ledger import ledger_at
+from selfcorrect.cli.screen import InputError
+from selfcorrect.effects.equal import digest
+from selfcorrect.ledger.memory import MemoryLedger
+from selfcorrect.ledger.sql import SqlLedger
+from selfcorrect.proxy.serve import serve_http, serve_stdio
+from selfcorrect.proxy.tool_calls import ToolCalls
+
+
+def proxy(options: argparse.Namespace) -> int:
+    """Run until the client or the server ends; 1 if it was the server."""
+    command = options.server
+    if shutil.which(command[0]) is None:
+        raise InputError(f"there is no command {command[0]!r}")
+    ledger = ledger_at(options.ledger) if options.ledger else MemoryLedger()
+    # Another session with the same server must know of a lost call.
+    scope = digest("proxy", *command)
+    make = partial(ToolCalls, ledger, scope, trust=options.trust)
+    try:
+        if options.http:
+            serve_http(command, make, options.http)
+            return 0
+        return 0 if serve_stdio(command, make) else 1
+    finally:
+        if isinstance(ledger, SqlLedger):
+            ledger.close()

@@ -1,0 +1,258 @@
+"""What goes between a client and a server of MCP: everything unchanged but lists and calls of tools.
+
+Messages are JSON-RPC objects. Ids and progress tokens stay those that the client and the server
+chose, so progress, sampling, roots and whatever else the protocol has need no code here.
+"""
+
+import asyncio
+from collections.abc import AsyncIterable, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+import anyio
+
+from selfcorrect.lazy import name_extra
+from selfcorrect.model import JsonDict, JsonObject
+from selfcorrect.proxy.tool_calls import CallHost, ToolCalls
+from selfcorrect.text import quote
+
+Send: TypeAlias = Callable[[JsonDict, Any], Awaitable[None]]
+"""Sends a message; the second argument is the id of the client's request that it belongs to."""
+Connection: TypeAlias = tuple[AsyncIterable[JsonDict], Send]
+_CLOSED, _INVALID, _INTERNAL = -32000, -32600, -32603
+_CANCELLED = "notifications/cancelled"
+_SECONDS_TO_CANCEL = 1
+
+
+class Peer:
+    """One side: what is sent to it, and its replies to requests of our own."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._waiting: dict[Any, asyncio.Future[JsonDict]] = {}
+        self._is_closed = False
+
+    async def send(self, message: JsonDict, about: Any = None) -> None:
+        """Send a message.
+
+        Raises:
+            McpError: If the other side has gone.
+            ValueError: If the message is not JSON.
+        """
+        try:
+            await self._send(message, about)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self.close()
+            raise mcp_error(_CLOSED, "the connection is closed") from None
+
+    async def request(self, method: str, params: JsonObject, about: Any = None) -> JsonDict:
+        """Send a request of our own, and return its result.
+
+        Raises:
+            McpError: If the reply is an error, or the other side has gone.
+        """
+        if self._is_closed:
+            raise mcp_error(_CLOSED, "the connection is closed")
+        number = f"selfcorrect-{uuid4().hex}"
+        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            await self.send(_message(id=number, method=method, params=params), about)
+            reply = await future
+        except asyncio.CancelledError:
+            with anyio.move_on_after(_SECONDS_TO_CANCEL, shield=True), suppress(Exception):
+                await self.send(_message(method=_CANCELLED, params={"requestId": number}), about)
+            raise
+        finally:
+            del self._waiting[number]
+        if "error" in reply:
+            raise mcp_error(**reply["error"])
+        result: JsonDict = reply["result"]
+        return result
+
+    def take(self, reply: JsonDict) -> bool:
+        """Take the reply to a request of our own; say whether it is one."""
+        future = self._waiting.get(reply.get("id"))
+        if future is not None and not future.done():
+            future.set_result(reply)
+        return future is not None
+
+    def close(self) -> None:
+        """Let every request fail that waits."""
+        self._is_closed = True
+        for number in [*self._waiting]:
+            error = {"code": _CLOSED, "message": "the connection is closed"}
+            self.take({"id": number, "error": error})
+
+
+class Relay:
+    """One session of a client, and of its own server.
+
+    Args:
+        calls: Carries the calls of tools.
+        send: Sends to the client.
+        connect: Starts the server.
+    """
+
+    def __init__(
+        self,
+        calls: ToolCalls,
+        send: Send,
+        connect: Callable[[], AbstractAsyncContextManager[Connection]],
+    ) -> None:
+        self._calls = calls
+        self._client = Peer(send)
+        self._connect = connect
+        self._server: Peer
+        self._about: JsonObject = {}
+        self._forwarded: set[Any] = set()
+        self._running: dict[Any, anyio.CancelScope] = {}
+        self._tasks: Any = None
+
+    async def run(self, messages: AsyncIterable[JsonDict]) -> bool:
+        """Relay until one side ends; say whether it was the client.
+
+        Args:
+            messages: What the client sends.
+        """
+        is_client = False
+
+        async def read_client() -> None:
+            nonlocal is_client
+            async for message in messages:
+                await self._from_client(message)
+            is_client = True
+            links.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as links:
+            async with anyio.create_task_group() as self._tasks:
+                await self._read_server(lambda: links.start_soon(read_client))
+                # Calls that wait are answered before the end.
+                await self._end()
+            links.cancel_scope.cancel()
+        return is_client
+
+    async def _read_server(self, begin: Callable[[], None]) -> None:
+        try:
+            async with self._connect() as (messages, send):
+                self._server = Peer(send)
+                begin()
+                async for message in messages:
+                    await self._from_server(message)
+        except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            # Somebody wrote to a server that had just died.
+            pass
+
+    async def _end(self) -> None:
+        self._server.close()
+        self._client.close()
+        for number in [*self._forwarded]:
+            await self._refuse(number, _CLOSED, "the server has ended")
+
+    async def _from_client(self, message: JsonDict) -> None:
+        method, number = message.get("method"), message.get("id")
+        params = message.get("params") or {}
+        if method is None and self._client.take(message):
+            return
+        if method == _CANCELLED and (scope := self._running.get(str(params.get("requestId")))):
+            scope.cancel()
+            return
+        if number is not None and (make := _MADE_HERE.get(method or "")):
+            self._tasks.start_soon(self._answer, number, make(self, params, number))
+            return
+        if method == "initialize":
+            self._about = params
+        if method is not None and number is not None:
+            self._forwarded.add(number)
+        try:
+            await self._server.send(message)
+        except ValueError:
+            await self._refuse(number, _INVALID, "the message is not JSON")
+        except mcp_error_class():
+            await self._refuse(number, _CLOSED, "the server has ended")
+
+    async def _from_server(self, message: JsonDict) -> None:
+        if "method" not in message:
+            if self._server.take(message):
+                return
+            self._forwarded.discard(message.get("id"))
+        if message.get("method") == "notifications/tools/list_changed":
+            self._calls.forget()
+        # What a server says while one call runs belongs to that call.
+        about = [*self._running] if len(self._running) == 1 else [None]
+        with suppress(mcp_error_class(), ValueError):
+            await self._client.send(message, about[0])
+
+    async def _answer(self, number: Any, making: Awaitable[JsonDict]) -> None:
+        with anyio.CancelScope() as scope:
+            self._running[str(number)] = scope
+            try:
+                reply = {"result": await making}
+            except mcp_error_class() as error:
+                reply = {"error": error.error.model_dump(exclude_none=True)}
+            except Exception as error:
+                reply = {"error": {"code": _INTERNAL, "message": quote(error, 500)}}
+            finally:
+                del self._running[str(number)]
+            with suppress(mcp_error_class()):
+                await self._client.send(_message(id=number, **reply), number)
+
+    async def _refuse(self, number: Any, code: int, why: str) -> None:
+        """Answer a request that the server will not answer."""
+        if number is not None:
+            self._forwarded.discard(number)
+            error = {"code": code, "message": why}
+            with suppress(mcp_error_class()):
+                await self._client.send(_message(id=number, error=error), number)
+
+    async def _list(self, params: JsonObject, _number: Any) -> JsonDict:
+        """Return the tools of all pages, as the server lists them."""
+        first: JsonDict = {}
+
+        async def page_at(cursor: str | None) -> JsonDict:
+            at = {"cursor": cursor} if cursor else {}
+            page = await self._server.request("tools/list", {**params, **at})
+            if not isinstance(page.get("tools"), list):
+                raise mcp_error(_INTERNAL, "the server's list of tools is unreadable")
+            first.update({**page, **first})
+            return page
+
+        tools = await self._calls.load(page_at)
+        return {key: item for key, item in {**first, "tools": tools}.items() if key != "nextCursor"}
+
+    async def _call(self, params: JsonObject, number: Any) -> JsonDict:
+        if not self._calls.is_loaded:
+            await self._list({}, number)
+
+        async def send(changed: JsonObject) -> JsonDict:
+            return await self._server.request("tools/call", changed)
+
+        async def ask(form: JsonObject) -> JsonDict:
+            return await self._client.request("elicitation/create", form, number)
+
+        can = (self._about.get("capabilities") or {}).get("elicitation")
+        # An empty object means forms, as in the first version that had them.
+        can_ask = isinstance(can, dict) and (not can or "form" in can)
+        return await self._calls.answer(params, CallHost(send, ask if can_ask else None))
+
+
+_MADE_HERE: dict[str, Any] = {"tools/list": Relay._list, "tools/call": Relay._call}
+
+
+def _message(**parts: Any) -> JsonDict:
+    return {"jsonrpc": "2.0", **parts}
+
+
+def mcp_error_class() -> Any:
+    """Return the SDK's exception for errors of the protocol."""
+    with name_extra():
+        from mcp import McpError
+    return McpError
+
+
+def mcp_error(code: int, message: str, data: Any = None, **_more: Any) -> Exception:
+    """Return an error of the protocol."""
+    from mcp.types import ErrorData
+
+    error: Exception = mcp_error_class()(ErrorData(code=code, message=message, data=data))
+    return error

@@ -1,0 +1,154 @@
+"""The SDK's transports: the client over stdio or streamable HTTP, the server by its command."""
+
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+
+from selfcorrect.context import LOG
+from selfcorrect.lazy import name_extra
+from selfcorrect.model import JsonDict
+from selfcorrect.proxy.relay import Connection, Relay, Send
+from selfcorrect.proxy.tool_calls import ToolCalls
+from selfcorrect.text import quote
+
+
+def serve_stdio(command: Sequence[str], make: Callable[[], ToolCalls]) -> bool:
+    """Serve one client over stdio; say whether it was the client that ended.
+
+    Args:
+        command: The command of the server.
+        make: Makes what carries the calls of a session.
+    """
+    with name_extra():
+        from mcp.server.stdio import stdio_server
+
+    async def main() -> bool:
+        lines = _Lines()
+        async with stdio_server(stdin=lines) as (read, write):  # type: ignore[arg-type]
+            is_client = await _relay(command, make(), write).run(_messages(read))
+            lines.stop()
+            async for _ in read:
+                pass
+            await write.aclose()
+        return is_client
+
+    return anyio.run(main)
+
+
+def serve_http(command: Sequence[str], make: Callable[[], ToolCalls], address: str) -> None:
+    """Serve clients over streamable HTTP, each with a server of its own.
+
+    Args:
+        command: The command of the server.
+        make: Makes what carries the calls of a session.
+        address: `HOST:PORT`.
+    """
+    with name_extra():
+        import uvicorn
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        from mcp.server.transport_security import TransportSecuritySettings
+
+    class Sessions:
+        """What the SDK runs for each session of a client."""
+
+        def create_initialization_options(self) -> None:
+            """Return nothing: the server says what it is."""
+
+        async def run(self, read: Any, write: Any, _options: None, **_more: Any) -> None:
+            await _relay(command, make(), write).run(_messages(read))
+
+    host, _, port = address.rpartition(":")
+    # A page in a browser must not reach it under another name.
+    names = [f"{name}:*" for name in {host, *(_LOCAL if host in _LOCAL else ())}]
+    origins = [f"http://{name}" for name in names]
+    security = TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins)
+    sessions: Any = Sessions()
+    manager = StreamableHTTPSessionManager(sessions, security_settings=security)
+    config = uvicorn.Config(
+        manager.handle_request, host.strip("[]"), int(port), lifespan="off", log_level="warning"
+    )
+
+    async def main() -> None:
+        async with manager.run():
+            await uvicorn.Server(config).serve()
+
+    anyio.run(main)
+
+
+_LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+
+def _relay(command: Sequence[str], calls: ToolCalls, write: Any) -> Relay:
+    return Relay(calls, _sender(write), lambda: _connect(command))
+
+
+@asynccontextmanager
+async def _connect(command: Sequence[str]) -> AsyncIterator[Connection]:
+    """Start the server; it ends with the context."""
+    with name_extra():
+        from mcp import StdioServerParameters, stdio_client
+
+    server = StdioServerParameters(
+        command=command[0],
+        args=[*command[1:]],
+        env=dict(os.environ),
+        encoding_error_handler="replace",
+    )
+    async with stdio_client(server) as (read, write):
+        yield _messages(read), _sender(write)
+
+
+async def _messages(stream: Any) -> AsyncIterator[JsonDict]:
+    async for item in stream:
+        if isinstance(item, Exception):
+            LOG.warning("a line is not a message of MCP: %s", quote(item, 300))
+        else:
+            yield item.message.model_dump(by_alias=True, exclude_none=True)
+
+
+def _sender(write: Any) -> Send:
+    from mcp.shared.message import ServerMessageMetadata, SessionMessage
+    from mcp.types import JSONRPCMessage
+
+    async def send(message: JsonDict, about: Any) -> None:
+        # What JSON cannot hold is refused here; the SDK's writer would die of it.
+        text = json.dumps(message, allow_nan=False)
+        metadata = ServerMessageMetadata(related_request_id=about) if about is not None else None
+        await write.send(SessionMessage(JSONRPCMessage.model_validate_json(text), metadata))
+
+    return send
+
+
+class _Lines:
+    """The lines of stdin, until it ends or `stop` is called.
+
+    The SDK's own reader cannot be left while it waits, so a dead server would not end us.
+    """
+
+    def __init__(self) -> None:
+        # A thread may still wait for a line when the process ends, so it is not `sys.stdin`.
+        self._file = open(os.dup(0), encoding="utf-8", errors="replace")  # noqa: SIM115
+        self._scope = anyio.CancelScope()
+
+    def stop(self) -> None:
+        """End the lines."""
+        self._scope.cancel()
+
+    def __aiter__(self) -> "_Lines":
+        return self
+
+    async def __anext__(self) -> str:
+        line = ""
+        if not self._scope.cancel_called:
+            self._scope = anyio.CancelScope()
+            with self._scope:
+                line = await anyio.to_thread.run_sync(
+                    self._file.readline, abandon_on_cancel=True
+                )
+        if not line:
+            raise StopAsyncIteration
+        return line
