@@ -140,10 +140,11 @@ class Mender:
         The forms are those of `history`. A message without a call is read as text. What a
         provider says of the end of the message counts as `finish_reason`.
         """
-        from selfcorrect.threads.history import read_message, stop_reason_of
+        from selfcorrect.threads.history import message_in, read_message, stop_reason_of
 
         if not isinstance(message, Mapping):
             return self.call(message, **beside)
+        message = message_in(message)
         return self.call(
             read_message(message), **{"finish_reason": stop_reason_of(message), **beside}
         )

@@ -2,13 +2,13 @@
 
 import argparse
 import shutil
+from contextlib import closing, nullcontext
 from functools import partial
 
 from selfcorrect.cli.ledger import ledger_at
 from selfcorrect.cli.screen import InputError
 from selfcorrect.effects.equal import digest
 from selfcorrect.ledger.memory import MemoryLedger
-from selfcorrect.ledger.sql import SqlLedger
 from selfcorrect.proxy.serve import serve_http, serve_stdio
 from selfcorrect.proxy.tool_calls import ToolCalls
 
@@ -18,15 +18,13 @@ def proxy(options: argparse.Namespace) -> int:
     command = options.server
     if shutil.which(command[0]) is None:
         raise InputError(f"there is no command {command[0]!r}")
-    ledger = ledger_at(options.ledger) if options.ledger else MemoryLedger()
     # Another session with the same server must know of a lost call.
     scope = digest("proxy", *command)
-    make = partial(ToolCalls, ledger, scope, trust=options.trust)
-    try:
+    with closing(ledger_at(options.ledger)) if options.ledger else nullcontext() as ledger:
+        # Sessions over HTTP share what is remembered.
+        memory = MemoryLedger() if ledger is None else ledger
+        make = partial(ToolCalls, memory, scope, trust=options.trust)
         if options.http:
             serve_http(command, make, options.http)
             return 0
         return 0 if serve_stdio(command, make) else 1
-    finally:
-        if isinstance(ledger, SqlLedger):
-            ledger.close()

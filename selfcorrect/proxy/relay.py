@@ -1,4 +1,4 @@
-"""What goes between a client and a server of MCP: everything unchanged but lists and calls of tools.
+"""What goes between a client and a server of MCP: unchanged, but for lists and calls of tools.
 
 Messages are JSON-RPC objects. Ids and progress tokens stay those that the client and the server
 chose, so progress, sampling, roots and whatever else the protocol has need no code here.
@@ -7,11 +7,13 @@ chose, so progress, sampling, roots and whatever else the protocol has need no c
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from typing import Any, TypeAlias
 from uuid import uuid4
 
 import anyio
 
+from selfcorrect.integrations.mcp import is_session_over
 from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.proxy.tool_calls import CallHost, ToolCalls
@@ -126,13 +128,13 @@ class Relay:
 
         async with anyio.create_task_group() as links:
             async with anyio.create_task_group() as self._tasks:
-                await self._read_server(lambda: links.start_soon(read_client))
+                await self._read_server(partial(links.start_soon, read_client))
                 # Calls that wait are answered before the end.
                 await self._end()
             links.cancel_scope.cancel()
         return is_client
 
-    async def _read_server(self, begin: Callable[[], None]) -> None:
+    async def _read_server(self, begin: Callable[[], object]) -> None:
         try:
             async with self._connect() as (messages, send):
                 self._server = Peer(send)
@@ -147,21 +149,26 @@ class Relay:
         self._server.close()
         self._client.close()
         for number in [*self._forwarded]:
-            await self._refuse(number, _CLOSED, "the server has ended")
+            await self._refuse(number, _CLOSED, "the connection is closed")
 
     async def _from_client(self, message: JsonDict) -> None:
         method, number = message.get("method"), message.get("id")
         params = message.get("params") or {}
         if method is None and self._client.take(message):
             return
-        if method == _CANCELLED and (scope := self._running.get(str(params.get("requestId")))):
+        if method == _CANCELLED and (scope := self._running.get(_id_in(params))):
             scope.cancel()
-            return
-        if number is not None and (make := _MADE_HERE.get(method or "")):
-            self._tasks.start_soon(self._answer, number, make(self, params, number))
-            return
+        elif method == "tools/list" and number is not None:
+            self._tasks.start_soon(self._answer, number, self._list, params)
+        elif method == "tools/call" and number is not None:
+            self._tasks.start_soon(self._answer, number, self._call, params)
+        else:
+            await self._forward(message)
+
+    async def _forward(self, message: JsonDict) -> None:
+        method, number = message.get("method"), message.get("id")
         if method == "initialize":
-            self._about = params
+            self._about = message.get("params") or {}
         if method is not None and number is not None:
             self._forwarded.add(number)
         try:
@@ -169,7 +176,7 @@ class Relay:
         except ValueError:
             await self._refuse(number, _INVALID, "the message is not JSON")
         except mcp_error_class():
-            await self._refuse(number, _CLOSED, "the server has ended")
+            await self._refuse(number, _CLOSED, "the connection is closed")
 
     async def _from_server(self, message: JsonDict) -> None:
         if "method" not in message:
@@ -183,23 +190,23 @@ class Relay:
         with suppress(mcp_error_class(), ValueError):
             await self._client.send(message, about[0])
 
-    async def _answer(self, number: Any, making: Awaitable[JsonDict]) -> None:
+    async def _answer(self, number: Any, make: Callable[..., Any], params: JsonObject) -> None:
         with anyio.CancelScope() as scope:
-            self._running[str(number)] = scope
+            self._running[number] = scope
             try:
-                reply = {"result": await making}
+                reply = {"result": await make(params, number)}
             except mcp_error_class() as error:
                 reply = {"error": error.error.model_dump(exclude_none=True)}
             except Exception as error:
                 reply = {"error": {"code": _INTERNAL, "message": quote(error, 500)}}
             finally:
-                del self._running[str(number)]
+                self._running.pop(number, None)
             with suppress(mcp_error_class()):
                 await self._client.send(_message(id=number, **reply), number)
 
     async def _refuse(self, number: Any, code: int, why: str) -> None:
         """Answer a request that the server will not answer."""
-        if number is not None:
+        if number in self._forwarded:
             self._forwarded.discard(number)
             error = {"code": code, "message": why}
             with suppress(mcp_error_class()):
@@ -220,11 +227,26 @@ class Relay:
         tools = await self._calls.load(page_at)
         return {key: item for key, item in {**first, "tools": tools}.items() if key != "nextCursor"}
 
+    async def _open_anew(self) -> bool:
+        """Open the session with the server as the client has opened it; say whether it is open."""
+        try:
+            await self._server.request("initialize", self._about)
+            await self._server.send(_message(method="notifications/initialized"))
+        except mcp_error_class():
+            return False
+        return True
+
     async def _call(self, params: JsonObject, number: Any) -> JsonDict:
         if not self._calls.is_loaded:
             await self._list({}, number)
 
         async def send(changed: JsonObject) -> JsonDict:
+            try:
+                return await self._server.request("tools/call", changed)
+            except mcp_error_class() as error:
+                # A session that ended has not taken the call.
+                if not is_session_over(error) or not await self._open_anew():
+                    raise
             return await self._server.request("tools/call", changed)
 
         async def ask(form: JsonObject) -> JsonDict:
@@ -236,7 +258,10 @@ class Relay:
         return await self._calls.answer(params, CallHost(send, ask if can_ask else None))
 
 
-_MADE_HERE: dict[str, Any] = {"tools/list": Relay._list, "tools/call": Relay._call}
+def _id_in(params: JsonObject) -> Any:
+    """Return the id of the request that a notification cancels."""
+    number = params.get("requestId")
+    return number if isinstance(number, str | int) else None
 
 
 def _message(**parts: Any) -> JsonDict:

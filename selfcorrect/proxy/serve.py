@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+from pydantic import ValidationError
 
 from selfcorrect.context import LOG
 from selfcorrect.lazy import name_extra
@@ -79,6 +80,7 @@ def serve_http(command: Sequence[str], make: Callable[[], ToolCalls], address: s
     anyio.run(main)
 
 
+_UNREADABLE = -32603
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -104,10 +106,19 @@ async def _connect(command: Sequence[str]) -> AsyncIterator[Connection]:
 
 async def _messages(stream: Any) -> AsyncIterator[JsonDict]:
     async for item in stream:
-        if isinstance(item, Exception):
-            LOG.warning("a line is not a message of MCP: %s", quote(item, 300))
-        else:
+        if not isinstance(item, Exception):
             yield item.message.model_dump(by_alias=True, exclude_none=True)
+            continue
+        LOG.warning("a line is not a message of MCP: %s", quote(item, 300))
+        inputs = (
+            [fault["input"] for fault in item.errors()] if isinstance(item, ValidationError) else []
+        )
+        for part in inputs:
+            # Whoever waits for this reply must not wait for ever.
+            if isinstance(part, dict) and "id" in part and "method" not in part:
+                error = {"code": _UNREADABLE, "message": "the reply is not one of JSON-RPC"}
+                yield {"jsonrpc": "2.0", "id": part["id"], "error": error}
+                break
 
 
 def _sender(write: Any) -> Send:
@@ -131,7 +142,7 @@ class _Lines:
 
     def __init__(self) -> None:
         # A thread may still wait for a line when the process ends, so it is not `sys.stdin`.
-        self._file = open(os.dup(0), encoding="utf-8", errors="replace")  # noqa: SIM115
+        self._file = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
         self._scope = anyio.CancelScope()
 
     def stop(self) -> None:
@@ -146,9 +157,7 @@ class _Lines:
         if not self._scope.cancel_called:
             self._scope = anyio.CancelScope()
             with self._scope:
-                line = await anyio.to_thread.run_sync(
-                    self._file.readline, abandon_on_cancel=True
-                )
+                line = await anyio.to_thread.run_sync(self._file.readline, abandon_on_cancel=True)
         if not line:
             raise StopAsyncIteration
         return line

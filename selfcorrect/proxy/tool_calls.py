@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from selfcorrect.errors import ToolDefinitionError
-from selfcorrect.integrations.mcp import list_pages, result_value, served_tool
+from selfcorrect.integrations.mcp import list_pages, served_tool
 from selfcorrect.model import JSON, JsonDict, JsonObject, name_place
 from selfcorrect.pointer import keys_of
 from selfcorrect.protocols import Ledger
@@ -19,7 +19,7 @@ from selfcorrect.text import quote, text_of
 from selfcorrect.tools.spec import ToolSpec, is_usable
 
 _MANY = 1_000_000
-"""A client may make equal calls as often as it likes: it polls, and no loop of ours repeats them."""
+"""Equal calls of a tool that acts: a client may poll, so their number is no fault."""
 _PRIMITIVE = ("string", "number", "integer", "boolean")
 _SHOWN = ("title", "description", "minimum", "maximum", "minLength", "maxLength", "format")
 
@@ -100,7 +100,8 @@ class ToolCalls:
         if host.ask is not None:
             context = replace(context, ask=lambda question: _ask(question, context.tools, host))
         # A client may use an id twice; each of its requests is a call of its own.
-        call = {"name": name, "args": params.get("arguments") or {}, "id": uuid4().hex}
+        args = params.get("arguments")
+        call = {"name": name, "args": {} if args is None else args, "id": uuid4().hex}
         given = {"call": call, "task_id": self._scope}
         out = await awalk(replace(loop, context=context), given)
         if failure := out.get("failure"):

@@ -247,6 +247,19 @@ def form_of(messages: Sequence[JsonObject]) -> ProviderForm:
     return CHAT
 
 
+def message_in(response: JsonObject) -> JsonObject:
+    """Return the message of a whole response of Gemini; any other one is a message itself.
+
+    Several candidates are alternatives, so none of them is taken.
+    """
+    candidates = response.get("candidates")
+    if not isinstance(candidates, list) or len(candidates) != 1:
+        return response
+    candidate = candidates[0] if isinstance(candidates[0], dict) else {}
+    content = candidate.get("content")
+    return {**candidate, **content} if isinstance(content, dict) else candidate
+
+
 def read_message(message: JsonObject) -> list[JsonDict] | str:
     """Return the calls of an assistant's message, whatever its form, or its text.
 
