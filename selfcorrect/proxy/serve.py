@@ -1,9 +1,13 @@
 """The SDK's transports: the client over stdio or streamable HTTP, the server by its command."""
 
+import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from itertools import chain
+from threading import Thread
 from typing import Any
 
 import anyio
@@ -28,10 +32,14 @@ def serve_stdio(command: Sequence[str], make: Callable[[], ToolCalls]) -> bool:
         from mcp.server.stdio import stdio_server
 
     async def main() -> bool:
-        lines = _Lines()
-        async with stdio_server(stdin=lines) as (read, write):  # type: ignore[arg-type]
+        # The SDK's own reader cannot be left while it waits, so a dead server would not end us.
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        put = partial(asyncio.get_running_loop().call_soon_threadsafe, queue.put_nowait)
+        Thread(target=_read_stdin, args=(put,), daemon=True).start()
+        stdin: Any = _lines(queue)
+        async with stdio_server(stdin=stdin) as (read, write):
             is_client = await _relay(command, make(), write).run(_messages(read))
-            lines.stop()
+            queue.put_nowait("")
             async for _ in read:
                 pass
             await write.aclose()
@@ -134,30 +142,14 @@ def _sender(write: Any) -> Send:
     return send
 
 
-class _Lines:
-    """The lines of stdin, until it ends or `stop` is called.
+async def _lines(queue: asyncio.Queue[str]) -> AsyncIterator[str]:
+    while line := await queue.get():
+        yield line
 
-    The SDK's own reader cannot be left while it waits, so a dead server would not end us.
-    """
 
-    def __init__(self) -> None:
-        # A thread may still wait for a line when the process ends, so it is not `sys.stdin`.
-        self._file = os.fdopen(os.dup(0), encoding="utf-8", errors="replace")
-        self._scope = anyio.CancelScope()
-
-    def stop(self) -> None:
-        """End the lines."""
-        self._scope.cancel()
-
-    def __aiter__(self) -> "_Lines":
-        return self
-
-    async def __anext__(self) -> str:
-        line = ""
-        if not self._scope.cancel_called:
-            self._scope = anyio.CancelScope()
-            with self._scope:
-                line = await anyio.to_thread.run_sync(self._file.readline, abandon_on_cancel=True)
-        if not line:
-            raise StopAsyncIteration
-        return line
+def _read_stdin(put: Callable[[str], object]) -> None:
+    """Put each line, and an empty text at the end."""
+    # When the process ends, this may still wait: then `sys.stdin` must not be locked.
+    with os.fdopen(os.dup(0), encoding="utf-8", errors="replace") as stdin, suppress(RuntimeError):
+        for line in chain(stdin, [""]):
+            put(line)
