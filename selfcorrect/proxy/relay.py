@@ -121,8 +121,10 @@ class Relay:
 
         async def read_client() -> None:
             nonlocal is_client
-            async for message in messages:
-                await self._from_client(message)
+            # Over HTTP a session ends by closing what is read.
+            with suppress(anyio.ClosedResourceError):
+                async for message in messages:
+                    await self._from_client(message)
             is_client = True
             links.cancel_scope.cancel()
 

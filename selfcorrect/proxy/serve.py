@@ -78,7 +78,12 @@ def serve_http(command: Sequence[str], make: Callable[[], ToolCalls], address: s
     sessions: Any = Sessions()
     manager = StreamableHTTPSessionManager(sessions, security_settings=security)
     config = uvicorn.Config(
-        manager.handle_request, host.strip("[]"), int(port), lifespan="off", log_level="warning"
+        manager.handle_request,
+        host.strip("[]"),
+        int(port),
+        interface="asgi3",
+        lifespan="off",
+        log_level="warning",
     )
 
     async def main() -> None:
