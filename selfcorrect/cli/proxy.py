@@ -8,13 +8,16 @@ from functools import partial
 from selfcorrect.cli.ledger import ledger_at
 from selfcorrect.cli.screen import InputError
 from selfcorrect.effects.equal import digest
+from selfcorrect.lazy import name_extra
 from selfcorrect.ledger.memory import MemoryLedger
-from selfcorrect.proxy.serve import serve_http, serve_stdio
-from selfcorrect.proxy.tool_calls import ToolCalls
 
 
 def proxy(options: argparse.Namespace) -> int:
     """Run until the client or the server ends; 1 if it was the server."""
+    with name_extra():
+        from selfcorrect.proxy.serve import serve_http, serve_stdio
+        from selfcorrect.proxy.tool_calls import ToolCalls
+
     command = options.server
     if shutil.which(command[0]) is None:
         raise InputError(f"there is no command {command[0]!r}")

@@ -12,9 +12,10 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 import anyio
+from mcp import McpError
+from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, ErrorData
 
 from selfcorrect.integrations.mcp import is_session_over
-from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.proxy.tool_calls import CallHost, ToolCalls
 from selfcorrect.text import quote
@@ -22,7 +23,6 @@ from selfcorrect.text import quote
 Send: TypeAlias = Callable[[JsonDict, Any], Awaitable[None]]
 """Sends a message; the second argument is the id of the client's request that it belongs to."""
 Connection: TypeAlias = tuple[AsyncIterable[JsonDict], Send]
-_CLOSED, _INVALID, _INTERNAL = -32000, -32600, -32603
 _CANCELLED = "notifications/cancelled"
 _SECONDS_TO_CANCEL = 1
 
@@ -46,7 +46,7 @@ class Peer:
             await self._send(message, about)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self.close()
-            raise mcp_error(_CLOSED, "the connection is closed") from None
+            raise _closed() from None
 
     async def request(self, method: str, params: JsonObject, about: Any = None) -> JsonDict:
         """Send a request of our own, and return its result.
@@ -55,7 +55,7 @@ class Peer:
             McpError: If the reply is an error, or the other side has gone.
         """
         if self._is_closed:
-            raise mcp_error(_CLOSED, "the connection is closed")
+            raise _closed()
         number = f"selfcorrect-{uuid4().hex}"
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
@@ -68,7 +68,7 @@ class Peer:
         finally:
             del self._waiting[number]
         if "error" in reply:
-            raise mcp_error(**reply["error"])
+            raise McpError(ErrorData.model_validate(reply["error"]))
         result: JsonDict = reply["result"]
         return result
 
@@ -83,8 +83,7 @@ class Peer:
         """Let every request fail that waits."""
         self._is_closed = True
         for number in [*self._waiting]:
-            error = {"code": _CLOSED, "message": "the connection is closed"}
-            self.take({"id": number, "error": error})
+            self.take({"id": number, "error": _closed().error.model_dump()})
 
 
 class Relay:
@@ -151,15 +150,16 @@ class Relay:
         self._server.close()
         self._client.close()
         for number in [*self._forwarded]:
-            await self._refuse(number, _CLOSED, "the connection is closed")
+            await self._refuse(number, _closed())
 
     async def _from_client(self, message: JsonDict) -> None:
         method, number = message.get("method"), message.get("id")
         params = message.get("params") or {}
         if method is None and self._client.take(message):
             return
-        if method == _CANCELLED and (scope := self._running.get(_id_in(params))):
-            scope.cancel()
+        cancelled = params.get("requestId") if method == _CANCELLED else None
+        if isinstance(cancelled, str | int) and cancelled in self._running:
+            self._running[cancelled].cancel()
         elif method == "tools/list" and number is not None:
             self._tasks.start_soon(self._answer, number, self._list, params)
         elif method == "tools/call" and number is not None:
@@ -175,10 +175,8 @@ class Relay:
             self._forwarded.add(number)
         try:
             await self._server.send(message)
-        except ValueError:
-            await self._refuse(number, _INVALID, "the message is not JSON")
-        except mcp_error_class():
-            await self._refuse(number, _CLOSED, "the connection is closed")
+        except (ValueError, McpError) as error:
+            await self._refuse(number, error)
 
     async def _from_server(self, message: JsonDict) -> None:
         if "method" not in message:
@@ -189,7 +187,7 @@ class Relay:
             self._calls.forget()
         # What a server says while one call runs belongs to that call.
         about = [*self._running] if len(self._running) == 1 else [None]
-        with suppress(mcp_error_class(), ValueError):
+        with suppress(McpError, ValueError):
             await self._client.send(message, about[0])
 
     async def _answer(self, number: Any, make: Callable[..., Any], params: JsonObject) -> None:
@@ -197,44 +195,40 @@ class Relay:
             self._running[number] = scope
             try:
                 reply = {"result": await make(params, number)}
-            except mcp_error_class() as error:
-                reply = {"error": error.error.model_dump(exclude_none=True)}
             except Exception as error:
-                reply = {"error": {"code": _INTERNAL, "message": quote(error, 500)}}
+                reply = _error_reply(error)
             finally:
                 self._running.pop(number, None)
-            with suppress(mcp_error_class()):
+            with suppress(McpError):
                 await self._client.send(_message(id=number, **reply), number)
 
-    async def _refuse(self, number: Any, code: int, why: str) -> None:
+    async def _refuse(self, number: Any, error: Exception) -> None:
         """Answer a request that the server will not answer."""
         if number in self._forwarded:
             self._forwarded.discard(number)
-            error = {"code": code, "message": why}
-            with suppress(mcp_error_class()):
-                await self._client.send(_message(id=number, error=error), number)
+            with suppress(McpError):
+                await self._client.send(_message(id=number, **_error_reply(error)), number)
 
     async def _list(self, params: JsonObject, _number: Any) -> JsonDict:
         """Return the tools of all pages, as the server lists them."""
-        first: JsonDict = {}
+        pages: list[JsonDict] = []
 
         async def page_at(cursor: str | None) -> JsonDict:
             at = {"cursor": cursor} if cursor else {}
-            page = await self._server.request("tools/list", {**params, **at})
-            if not isinstance(page.get("tools"), list):
-                raise mcp_error(_INTERNAL, "the server's list of tools is unreadable")
-            first.update({**page, **first})
-            return page
+            pages.append(await self._server.request("tools/list", {**params, **at}))
+            return pages[-1]
 
         tools = await self._calls.load(page_at)
-        return {key: item for key, item in {**first, "tools": tools}.items() if key != "nextCursor"}
+        whole = {**pages[0], "tools": tools}
+        whole.pop("nextCursor", None)
+        return whole
 
     async def _open_anew(self) -> bool:
         """Open the session with the server as the client has opened it; say whether it is open."""
         try:
             await self._server.request("initialize", self._about)
             await self._server.send(_message(method="notifications/initialized"))
-        except mcp_error_class():
+        except McpError:
             return False
         return True
 
@@ -245,7 +239,7 @@ class Relay:
         async def send(changed: JsonObject) -> JsonDict:
             try:
                 return await self._server.request("tools/call", changed)
-            except mcp_error_class() as error:
+            except McpError as error:
                 # A session that ended has not taken the call.
                 if not is_session_over(error) or not await self._open_anew():
                     raise
@@ -257,29 +251,18 @@ class Relay:
         can = (self._about.get("capabilities") or {}).get("elicitation")
         # An empty object means forms, as in the first version that had them.
         can_ask = isinstance(can, dict) and (not can or "form" in can)
-        return await self._calls.answer(params, CallHost(send, ask if can_ask else None))
-
-
-def _id_in(params: JsonObject) -> Any:
-    """Return the id of the request that a notification cancels."""
-    number = params.get("requestId")
-    return number if isinstance(number, str | int) else None
+        return await self._calls.answer(CallHost(params, send, ask if can_ask else None))
 
 
 def _message(**parts: Any) -> JsonDict:
     return {"jsonrpc": "2.0", **parts}
 
 
-def mcp_error_class() -> Any:
-    """Return the SDK's exception for errors of the protocol."""
-    with name_extra():
-        from mcp import McpError
-    return McpError
+def _error_reply(error: Exception) -> JsonDict:
+    if isinstance(error, McpError):
+        return {"error": error.error.model_dump(exclude_none=True)}
+    return {"error": {"code": INTERNAL_ERROR, "message": quote(error, 500)}}
 
 
-def mcp_error(code: int, message: str, data: Any = None, **_more: Any) -> Exception:
-    """Return an error of the protocol."""
-    from mcp.types import ErrorData
-
-    error: Exception = mcp_error_class()(ErrorData(code=code, message=message, data=data))
-    return error
+def _closed() -> McpError:
+    return McpError(ErrorData(code=CONNECTION_CLOSED, message="the connection is closed"))

@@ -5,16 +5,21 @@ import json
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from itertools import chain
 from threading import Thread
 from typing import Any
 
 import anyio
+import uvicorn
+from mcp import StdioServerParameters, stdio_client
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from mcp.types import INTERNAL_ERROR, JSONRPCMessage
 from pydantic import ValidationError
 
 from selfcorrect.context import LOG
-from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict
 from selfcorrect.proxy.relay import Connection, Relay, Send
 from selfcorrect.proxy.tool_calls import ToolCalls
@@ -28,14 +33,12 @@ def serve_stdio(command: Sequence[str], make: Callable[[], ToolCalls]) -> bool:
         command: The command of the server.
         make: Makes what carries the calls of a session.
     """
-    with name_extra():
-        from mcp.server.stdio import stdio_server
 
     async def main() -> bool:
         # The SDK's own reader cannot be left while it waits, so a dead server would not end us.
         queue: asyncio.Queue[str] = asyncio.Queue()
-        put = partial(asyncio.get_running_loop().call_soon_threadsafe, queue.put_nowait)
-        Thread(target=_read_stdin, args=(put,), daemon=True).start()
+        loop = asyncio.get_running_loop()
+        Thread(target=_read_stdin, args=(queue, loop), daemon=True).start()
         stdin: Any = _lines(queue)
         async with stdio_server(stdin=stdin) as (read, write):
             is_client = await _relay(command, make(), write).run(_messages(read))
@@ -56,10 +59,6 @@ def serve_http(command: Sequence[str], make: Callable[[], ToolCalls], address: s
         make: Makes what carries the calls of a session.
         address: `HOST:PORT`.
     """
-    with name_extra():
-        import uvicorn
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-        from mcp.server.transport_security import TransportSecuritySettings
 
     class Sessions:
         """What the SDK runs for each session of a client."""
@@ -93,7 +92,6 @@ def serve_http(command: Sequence[str], make: Callable[[], ToolCalls], address: s
     anyio.run(main)
 
 
-_UNREADABLE = -32603
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -104,9 +102,6 @@ def _relay(command: Sequence[str], calls: ToolCalls, write: Any) -> Relay:
 @asynccontextmanager
 async def _connect(command: Sequence[str]) -> AsyncIterator[Connection]:
     """Start the server; it ends with the context."""
-    with name_extra():
-        from mcp import StdioServerParameters, stdio_client
-
     server = StdioServerParameters(
         command=command[0],
         args=[*command[1:]],
@@ -129,15 +124,12 @@ async def _messages(stream: Any) -> AsyncIterator[JsonDict]:
         for part in inputs:
             # Whoever waits for this reply must not wait for ever.
             if isinstance(part, dict) and "id" in part and "method" not in part:
-                error = {"code": _UNREADABLE, "message": "the reply is not one of JSON-RPC"}
+                error = {"code": INTERNAL_ERROR, "message": "the reply is not one of JSON-RPC"}
                 yield {"jsonrpc": "2.0", "id": part["id"], "error": error}
                 break
 
 
 def _sender(write: Any) -> Send:
-    from mcp.shared.message import ServerMessageMetadata, SessionMessage
-    from mcp.types import JSONRPCMessage
-
     async def send(message: JsonDict, about: Any) -> None:
         # What JSON cannot hold is refused here; the SDK's writer would die of it.
         text = json.dumps(message, allow_nan=False)
@@ -152,9 +144,9 @@ async def _lines(queue: asyncio.Queue[str]) -> AsyncIterator[str]:
         yield line
 
 
-def _read_stdin(put: Callable[[str], object]) -> None:
+def _read_stdin(queue: asyncio.Queue[str], loop: asyncio.AbstractEventLoop) -> None:
     """Put each line, and an empty text at the end."""
     # When the process ends, this may still wait: then `sys.stdin` must not be locked.
     with os.fdopen(os.dup(0), encoding="utf-8", errors="replace") as stdin, suppress(RuntimeError):
         for line in chain(stdin, [""]):
-            put(line)
+            loop.call_soon_threadsafe(queue.put_nowait, line)

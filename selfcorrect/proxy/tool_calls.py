@@ -1,10 +1,9 @@
 """The policy of the proxy: a call of a tool is carried through the loop, and asks the client."""
 
-import json
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from selfcorrect.errors import ToolDefinitionError
@@ -12,6 +11,7 @@ from selfcorrect.integrations.mcp import list_pages, served_tool
 from selfcorrect.model import JSON, JsonDict, JsonObject, name_place
 from selfcorrect.pointer import keys_of
 from selfcorrect.protocols import Ledger
+from selfcorrect.reading.call_object import strict_json
 from selfcorrect.schema.place import Place
 from selfcorrect.setup import build_loop
 from selfcorrect.step import Loop, awalk
@@ -24,20 +24,24 @@ _PRIMITIVE = ("string", "number", "integer", "boolean")
 _SHOWN = ("title", "description", "minimum", "maximum", "minLength", "maxLength", "format")
 
 
+SendParams: TypeAlias = Callable[[JsonObject], Awaitable[JsonDict]]
+"""Sends the parameters of a request, and returns its result."""
+
+
 @dataclass
 class CallHost:
     """What one call may use.
 
     Attributes:
+        params: The parameters of the call as the client sent them.
         send: Sends the parameters of a call to the server, and returns its result.
         ask: Sends the parameters of an elicitation to the client; None where it has none.
-        params: The parameters of the call as the client sent them.
         result: The last result of the server that is not an error.
     """
 
-    send: Callable[[JsonObject], Awaitable[JsonDict]]
-    ask: Callable[[JsonObject], Awaitable[JsonDict]] | None
-    params: JsonObject = field(default_factory=dict)
+    params: JsonObject
+    send: SendParams
+    ask: SendParams | None
     result: JsonDict | None = None
 
 
@@ -88,17 +92,17 @@ class ToolCalls:
             if is_usable(spec):
                 yield spec
 
-    async def answer(self, params: JsonObject, host: CallHost) -> JsonDict:
+    async def answer(self, host: CallHost) -> JsonDict:
         """Return the result of a call: the server's own, or what the model reads of its failure."""
-        loop, name = self._loop, params.get("name")
+        loop, params, ask = self._loop, host.params, host.ask
+        name = params.get("name")
         if loop is None or (name in self._names and name not in loop.context.tools):
             # A tool whose schema cannot be read is the server's to check.
             return await host.send(params)
-        host.params = params
         _HOST.set(host)
         context = loop.context
-        if host.ask is not None:
-            context = replace(context, ask=lambda question: _ask(question, context.tools, host))
+        if ask is not None:
+            context = replace(context, ask=lambda question: _ask(question, context.tools, ask))
         # A client may use an id twice; each of its requests is a call of its own.
         args = params.get("arguments")
         call = {"name": name, "args": {} if args is None else args, "id": uuid4().hex}
@@ -122,7 +126,7 @@ def _text(text: str) -> JsonDict:
     return {"content": [{"type": "text", "text": text}]}
 
 
-async def _ask(question: Any, tools: Any, host: CallHost) -> JSON:
+async def _ask(question: Any, tools: Any, ask: SendParams) -> JSON:
     """Ask the client's user; return the answer as `people.answers` reads it."""
     tool, keys = tools.get(question["call"]["name"]), keys_of(question["path"])
     place = tool.arguments.at(keys) if tool and keys else Place({})
@@ -136,8 +140,7 @@ async def _ask(question: Any, tools: Any, host: CallHost) -> JSON:
         field_schema = {"type": "boolean", "title": "Run the call as it stands?"}
     text = "\n".join(filter(None, (question["question"], question.get("problem"))))
     schema = {"type": "object", "properties": {name: field_schema}, "required": [name]}
-    assert host.ask is not None  # noqa: S101
-    reply = await host.ask({"message": text, "requestedSchema": schema})
+    reply = await ask({"message": text, "requestedSchema": schema})
     value = (reply.get("content") or {}).get(name)
     if reply.get("action") != "accept" or value is None:
         return {"action": "reject", "reason": "no answer was given", "question": question["id"]}
@@ -166,14 +169,12 @@ def _field(place: Place) -> JsonDict:
         return {**shown, "type": "string", "enum": choices}
     if len(types) == 1 == len(place.types):
         return {**shown, "type": types[0]}
+    if place.takes("string"):
+        return {**shown, "type": "string"}
     return {"type": "string", "description": f"as JSON: {quote(dict(place.view), 500)}"}
 
 
 def _read(value: JSON, place: Place) -> JSON:
     """Return what a text stands for where the place takes no text."""
-    if isinstance(value, str) and not place.takes("string"):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
+    is_json = isinstance(value, str) and not place.takes("string")
+    return strict_json(str(value)) if is_json else value
