@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from selfcorrect.cli.lines import take_lines
-from selfcorrect.cli.logged_calls import LoggedCall, calls_of, tools_of
+from selfcorrect.cli.logged_calls import LoggedCall, read_calls, read_tools
 from selfcorrect.cli.screen import InputError, say, say_lines
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.drawing.html import static, table
@@ -59,20 +59,20 @@ def audit(options: argparse.Namespace) -> int:
 
     def take(line: str) -> None:
         record = json.loads(line)
-        calls.extend(calls_of(record, f"line {len(calls)}"))
-        for tool in tools_of(record):
+        calls.extend(read_calls(record, f"line {len(calls)}"))
+        for tool in read_tools(record):
             tools[str(tool.get("name") or tool["function"]["name"])] = tool
 
     failed = take_lines(options.calls, take)
     if not calls:
         raise InputError(f"{options.calls}: there is no call in it")
     rules = StrategyMap.load(options.strategies) if options.strategies else load_default()
-    found = count_calls(calls, tools, rules)
-    say_lines("\n".join(found.lines()))
-    rows = [[name, str(number)] for name, number in found.kinds.most_common()]
+    counts = count_calls(calls, tools, rules)
+    say_lines("\n".join(counts.lines()))
+    rows = [[name, str(number)] for name, number in counts.kinds.most_common()]
     say_lines(align([["kind of error", "calls"], *rows]))
     if options.html:
-        Path(options.html).write_text(_page(found), "utf-8")
+        Path(options.html).write_text(_page(counts), "utf-8")
         say(f"Written: {options.html}")
     return 1 if failed else 0
 
@@ -104,14 +104,14 @@ def count_calls(calls: list[LoggedCall], tools: dict[str, JsonObject], rules: St
 _OUTCOMES = {"repaired": "mended", "ask": "asked", "valid": "told", "failed": "told"}
 
 
-def _page(found: Audit) -> str:
+def _page(counts: Audit) -> str:
     """Return the counts as a page that needs nothing beside it."""
-    shares: list[Any] = [("kind of error", found.kinds), ("mended by", found.strategies)]
+    shares: list[Any] = [("kind of error", counts.kinds), ("mended by", counts.strategies)]
     tables = (
-        table([title, "calls"], [[name, str(number)] for name, number in counts.most_common()])
-        for title, counts in shares
+        table([title, "calls"], [[name, str(number)] for name, number in share.most_common()])
+        for title, share in shares
     )
-    lines = "".join(f"<p>{line}</p>\n" for line in found.lines())
+    lines = "".join(f"<p>{line}</p>\n" for line in counts.lines())
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Audit</title>\n'
         f'<style>\n{static("style.css")}</style>\n</head>\n<body class="selfcorrect">\n'

@@ -28,7 +28,7 @@ class LoggedCall:
     error: str | None
 
 
-def calls_of(record: JsonObject, run: str) -> Iterator[LoggedCall]:
+def read_calls(record: JsonObject, run: str) -> Iterator[LoggedCall]:
     """Yield the calls of a line: a call, a chat with its answers, a run, a span or many spans.
 
     Args:
@@ -37,7 +37,7 @@ def calls_of(record: JsonObject, run: str) -> Iterator[LoggedCall]:
     """
     if "resourceSpans" in record:
         for span in _spans(record):
-            yield from calls_of(span, run)
+            yield from read_calls(span, run)
     elif "attributes" in record:
         yield from _of_span(record, run)
     elif "run_type" in record:
@@ -51,7 +51,7 @@ def calls_of(record: JsonObject, run: str) -> Iterator[LoggedCall]:
         yield LoggedCall(own, record["tool"], _read(record["arguments"]), record.get("error"))
 
 
-def tools_of(record: JsonObject) -> Iterator[JsonObject]:
+def read_tools(record: JsonObject) -> Iterator[JsonObject]:
     """Yield the schemas of tools that a line holds."""
     yield from record.get("tools") or ()
     if "schema" in record:
