@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects.again import Record
@@ -54,14 +54,9 @@ def has_readers(level: int = logging.ERROR) -> bool:
 class SystemTime:
     """The clock of the system."""
 
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    async def asleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+    monotonic = staticmethod(time.monotonic)
+    sleep = staticmethod(time.sleep)
+    asleep = staticmethod(asyncio.sleep)
 
 
 @dataclass(slots=True)
@@ -233,7 +228,7 @@ class RunContext:
             theme=theme_key(scope, call, tool.arguments),
             thread=clean(text_of([*home, ""][0])),
             call_id=clean(call.id or ""),
-            request=_request_text(text_of(beside.get("request") or "")),
+            request=release(text_of(beside.get("request") or ""), 500),
         )
 
     def live_part(self, run: str) -> Live:
@@ -332,12 +327,6 @@ def _words_of_user(message: Any) -> JSON:
 
 
 _SOURCE = "lc_source"
-
-
-@lru_cache(maxsize=64)
-def _request_text(request: str) -> str:
-    # An agent makes many calls for one request.
-    return release(request, 500)
 
 
 _FAULTS = {"plan": "invalid_args", "schema": "invalid_args", "tool": "execution_error"}

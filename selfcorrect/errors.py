@@ -171,20 +171,10 @@ class ToolReportedError(Exception):
 
 def near_name(name: object, names: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` for the nearest of some names, or an empty string."""
-    distances = {other: _distance(str(name)[:100], other) for other in names}
-    near = min(distances, key=distances.__getitem__, default=None)
-    return "" if near is None or distances[near] > _FAR else f"; did you mean {near!r}?"
+    from difflib import get_close_matches
 
-
-_FAR = 0.5
-"""The share of letters beyond which a name is another one."""
-
-
-def _distance(one: str, other: str) -> float:
-    from selfcorrect.names.likeness import typos
-
-    longest = max(len(one), len(other), 1)
-    return typos(one, other, int(_FAR * longest)) / longest
+    near = get_close_matches(str(name)[:100], names, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def unknown_name(what: str, name: object, names: Iterable[str]) -> str:
