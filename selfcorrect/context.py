@@ -146,13 +146,15 @@ class RunContext:
         return self.texts[key]
 
     def spending(self, counts: JsonObject) -> Spending:
-        """Return what models may cost, behind what is counted."""
-        bounds = {name: getattr(self.limits, name) for name in ("model_calls", "tokens", "seconds")}
-        left = {
-            name: bound - counts.get(name, 0) for name, bound in bounds.items() if bound is not None
-        }
-        clock = self.clock.monotonic
-        return Spending(self.is_async, self.on_model_error, self.sleep, clock, left)
+        """Return what models cost, beside what is counted already."""
+        return Spending(
+            is_async=self.is_async,
+            decide=self.on_model_error,
+            sleep=self.sleep,
+            now=self.clock.monotonic,
+            limits=self.limits,
+            counts=counts,
+        )
 
     async def sleep(self, seconds: float) -> None:
         """Wait as the host allows."""

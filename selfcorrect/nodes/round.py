@@ -113,8 +113,8 @@ class Round:
 
     def is_spent(self, rung: Rung) -> bool:
         """Say whether the strategy may not be used any more."""
-        bound_ = check_bound(self.counts, self.context.limits, "per_strategy", rung.strategy)
-        return bound_ is not None
+        limits = self.context.limits
+        return check_bound(self.counts, limits, "per_strategy", rung.strategy) is not None
 
     def is_helped(self, rung: Rung) -> bool:
         """Say whether a change of this round concerns the fault."""

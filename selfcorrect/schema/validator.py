@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from selfcorrect.errors import TooLargeError
 from selfcorrect.model import JsonDict, JsonObject, frozen
+from selfcorrect.schema.patterns import longest_list, longest_text
 
 
 class Validator(Protocol):
@@ -44,11 +45,8 @@ def compile_schema(schema: JsonObject, parts: int) -> Validator:
 def _compile(schema: str, parts: int) -> Validator:
     import jsonschema_rs as library
 
-    plain, longest, listed = loads(schema), None, 1
-    if "pattern" in schema or len(schema) > _LONG:
-        from selfcorrect.schema.patterns import longest_list, longest_text
-
-        longest, listed = longest_text(plain), longest_list(plain)
+    plain = loads(schema)
+    longest, listed = longest_text(plain), longest_list(plain)
 
     def build(options: Any) -> Validator:
         validator: Validator = library.validator_for(
@@ -112,8 +110,7 @@ def _count_values(value: Any) -> int:
 
 _FEW = 10
 _MANY = 1_000
-_LONG = 10_000
-"""Parts, listed values and characters of a schema from which on they are looked at."""
+"""Parts and listed values of a schema from which on they are looked at."""
 _MOST_WORK = 4_000_000
 """Characters times parts of a place, and values times listed ones, in which errors are listed."""
 
