@@ -324,11 +324,8 @@ def _words_of_user(message: Any) -> JSON:
     of = message.get if isinstance(message, Mapping) else partial(getattr, message)
     is_own = (of("role", None) or of("type", None)) in ("user", "human")
     # Other middleware speaks in the user's name.
-    is_other = _SOURCE in (of("additional_kwargs", None) or {})
+    is_other = "lc_source" in (of("additional_kwargs", None) or {})
     return of("content", "") if is_own and not is_other else ""
-
-
-_SOURCE = "lc_source"
 
 
 _FAULTS = {"plan": "invalid_args", "schema": "invalid_args", "tool": "execution_error"}
