@@ -237,9 +237,7 @@ def _join(outs: list[JsonDict], inputs: list[JsonObject]) -> Mending:
     """Return what became of all calls: the worst outcome, and its reason."""
     if not outs:
         return Mending(outcome="valid", value=[])
-    results = list(map(_result, outs, inputs))
-    calls = tuple(call for call, _ in results)
-    values = [value for _, value in results]
+    calls, values = zip(*map(_result, outs, inputs), strict=True)
     worst = max(calls, key=lambda call: _OUTCOMES.index(call.outcome))
     is_held = "index" in inputs[0] and worst.args is None
     ready = [Call(call.name, call.args, call.id) for call in calls if call.args is not None]
@@ -248,7 +246,7 @@ def _join(outs: list[JsonDict], inputs: list[JsonObject]) -> Mending:
         outcome=worst.outcome,
         ready=() if is_held else tuple(ready),
         changes=tuple(change for call in calls for change in call.changes),
-        value=values[0] if len(values) == 1 else values,
+        value=values[0] if len(values) == 1 else list(values),
         failure=worst.failure,
         cost=_sum(call.cost for call in calls),
     )
