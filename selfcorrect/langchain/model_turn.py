@@ -26,7 +26,7 @@ from selfcorrect.langchain.ending import (
     why_over,
 )
 from selfcorrect.langchain.host import Host
-from selfcorrect.langchain.model_call import Ask, ask_model, turn_of, with_turn
+from selfcorrect.langchain.model_call import Ask, ask_model, with_turn
 from selfcorrect.langchain.text_calls import read_text_calls
 from selfcorrect.langchain.thread import (
     NO_ANSWER,
@@ -45,7 +45,6 @@ from selfcorrect.langchain.turn_state import (
     beside_calls,
     stop_reason,
     with_executed_calls,
-    with_readable_calls,
 )
 from selfcorrect.model import Call, JsonDict
 from selfcorrect.nodes.execute import unfit
@@ -138,12 +137,10 @@ async def _ask_until_it_stands(
     left = MOST_ASKS
     while True:
         left -= 1
-        response = await ask_model(prompt, ask, loop.context, run.account)
-        if (written := turn_of(response)) is None:
-            return response, None
-        turn, starts = with_readable_calls(written)
-        if response.structured_response is not None:
-            return response, (turn, starts)
+        response, readable = await ask_model(prompt, ask, loop.context, run.account)
+        if readable is None or response.structured_response is not None:
+            return response, readable
+        turn, starts = readable
         unread = "" if turn.tool_calls else read_text_calls(turn, messages, run, loop.context)
         if not isinstance(unread, str):
             (turn, starts), unread = unread, ""

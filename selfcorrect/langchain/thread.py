@@ -13,13 +13,13 @@ from langgraph.types import Command
 from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.errors import NotDone, ToolReportedError
-from selfcorrect.langchain.calls import LANGCHAIN, calls_of
+from selfcorrect.langchain.calls import LANGCHAIN, calls_of, shown_calls
 from selfcorrect.langchain.ending import SOURCE, Thread, is_word_of_user
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.nodes.call_once import unpack
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote
-from selfcorrect.threads.forms import KEYS, NO_WORDS
+from selfcorrect.threads.forms import KEYS, NO_WORDS, ThreadCall, Unit
 from selfcorrect.threads.history import make_valid, pair
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain
@@ -38,13 +38,13 @@ def open_calls(messages: Thread) -> list[ToolCall]:
     turn, behind = last_turn(messages)
     if turn is None:
         return []
-    answers = find_answers(turn, behind)
+    answers = find_answers(shown_calls(turn), behind)
     return [call for at, call in enumerate(calls_of(turn)) if at not in answers]
 
 
-def find_answers(turn: AIMessage, behind: Thread) -> dict[int, Any]:
+def find_answers(calls: Sequence[ThreadCall], behind: Thread) -> dict[int, Any]:
     """Return the answers to the calls of one turn, by the place of the call in it."""
-    exchange, *_ = pair(LANGCHAIN.split([turn, *behind]))
+    exchange, *_ = pair([Unit(-1, None, tuple(calls)), *LANGCHAIN.split(behind)])
     return {index: behind[at - 1] for index, at in enumerate(exchange.answers) if at is not None}
 
 

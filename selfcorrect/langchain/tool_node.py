@@ -19,7 +19,7 @@ from selfcorrect.context import run_sync
 from selfcorrect.langchain.calls import each_once
 from selfcorrect.langchain.ending import Thread
 from selfcorrect.langchain.host import Host, HostOptions
-from selfcorrect.langchain.stream import read_pieces
+from selfcorrect.langchain.stream import written_calls
 from selfcorrect.langchain.thread import answer_to, find_answers, last_turn, open_calls
 from selfcorrect.langchain.tool_call import run_call
 from selfcorrect.langchain.turn_state import TURN, Turn, with_readable_calls
@@ -122,9 +122,9 @@ class SelfCorrectingToolNode(ToolNode):
         turn, behind = last_turn(messages)
         if turn is not None:
             # What the model streamed is not seen here, but where a limit has cut it.
-            once = each_once(read_pieces(turn, ()))
-            readable, starts = with_readable_calls(once)
-            answers = find_answers(once, behind)
+            written = each_once(written_calls(turn))
+            readable, starts = with_readable_calls(turn, written)
+            answers = find_answers(written, behind)
             calls = [call for at, call in enumerate(readable.tool_calls) if at not in answers]
             new = _renew_answers(answers, readable)
             before = messages[: len(messages) - len(behind) - 1]
