@@ -82,17 +82,15 @@ def unit_of(at, entry):
 
 @given(st.lists(st.one_of(ids, st.lists(ids, min_size=1).map(tuple))))
 def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
-    exchanges = pair([unit_of(at, each) for at, each in enumerate(entries)])
-    answers = [(exchange.at, at) for exchange in exchanges for at in exchange.answers]
-    used = [at for _, at in answers if at is not None]
+    answers = pair([unit_of(at, each) for at, each in enumerate(entries)])
+    used = [*answers.values()]
     assert len(used) == len({*used})
-    asked = [call_id for each in entries if isinstance(each, tuple) for call_id in each]
-    assert len(answers) == len(asked)
+    assert all(index < len(entries[at]) for at, index in answers)
     for at, entry in enumerate(entries):
         before = [i for e in entries[:at] if isinstance(e, tuple) for i in e]
         if isinstance(entry, str) and entry not in before and at in used:
             # It stands among the answers to a turn, as the answer to a call that has no other.
-            (turn_at,) = [turn_at for turn_at, used_at in answers if used_at == at]
+            (turn_at,) = [turn_at for (turn_at, _), used_at in answers.items() if used_at == at]
             assert all(isinstance(each, str) for each in entries[turn_at + 1 : at])
 
 

@@ -44,8 +44,8 @@ def open_calls(messages: Thread) -> list[ToolCall]:
 
 def find_answers(calls: Sequence[ThreadCall], behind: Thread) -> dict[int, Any]:
     """Return the answers to the calls of one turn, by the place of the call in it."""
-    exchange, *_ = pair([Unit(-1, None, tuple(calls)), *LANGCHAIN.split(behind)])
-    return {index: behind[at - 1] for index, at in enumerate(exchange.answers) if at is not None}
+    answers = pair([Unit(-1, None, tuple(calls)), *LANGCHAIN.split(behind)])
+    return {index: behind[at - 1] for (turn, index), at in answers.items() if turn == 0}
 
 
 def answer_to(call_id: str | None, messages: Thread) -> ToolMessage | None:
@@ -77,15 +77,12 @@ async def with_ledger_answers(
     """
     if scope is None:
         return list(messages)
-    lost = [
-        (exchange.at, index)
-        for exchange in pair(LANGCHAIN.split(messages))
-        for index, answer in enumerate(exchange.answers)
-        if answer is None
-    ]
+    units = LANGCHAIN.split(messages)
+    calls = {(at, index) for at, unit in enumerate(units) for index in range(len(unit.calls))}
+    lost = sorted(calls - pair(units).keys(), reverse=True)
     records = await context.use_ledger(context.ledger.records) if lost else []
     thread = list(messages)
-    for turn, index in reversed(lost):
+    for turn, index in lost:
         call = calls_of(cast("AIMessage", messages[turn]))[index]
         of = (scope, call["name"], call["id"], "done", quote(call["args"], 500))
         same = [
