@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from kit import table
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from selfcorrect.langchain.calls import with_calls
+from selfcorrect.langchain.calls import shown_calls, with_calls
 from selfcorrect.langchain.thread import answer_to, open_calls, valid_thread
 from selfcorrect.threads.forms import ThreadCall, Unit
 from selfcorrect.threads.history import pair
@@ -102,13 +102,13 @@ def test_pairing_serves_hosts_without_langchain():
 
 @pytest.mark.parametrize(("name", "thread", "expected"), table("thread.txt", "open"))
 def test_open_calls_are_those_of_the_last_turn_without_an_answer(name, thread, expected):
-    assert [each["id"] for each in open_calls([*messages_of(thread)])] == expected
+    assert [each.id for each in open_calls([*messages_of(thread)])] == expected
 
 
 @pytest.mark.parametrize(("answered", "name"), [("find", "look"), ("look", "find")])
 def test_of_calls_with_one_id_that_is_answered_whose_tool_the_answer_names(answered, name):
     thread = [turn("", " find"), answer("", name=answered)]
-    assert [each["name"] for each in open_calls(thread)] == [name]
+    assert [each.name for each in open_calls(thread)] == [name]
 
 
 def test_the_answer_of_a_call_is_found_wherever_it_stands():
@@ -124,13 +124,13 @@ OLD = {"kind": "bar", "width": "20"}
 @pytest.mark.parametrize(("name", "fields"), table("thread.txt", "forms"))
 def test_a_call_that_was_repaired_stands_the_same_everywhere_in_its_message(name, fields):
     message = AIMessage(tool_calls=[call("c1", "Draw", **OLD)], **fields)
-    found = with_calls(message, [call("c2", "draw", kind="bar", width=20)])
+    found = with_calls(message, [ThreadCall("c2", "draw", {"kind": "bar", "width": 20})])
     written = json.dumps([found.content, found.additional_kwargs])
     assert "Draw" not in written
     assert '20\\"' not in written.replace('"20"', '20\\"')
     assert "SIGN" in written
     assert ("c2" in written) == (name != "gemini")
-    assert with_calls(found, found.tool_calls) is found
+    assert with_calls(found, shown_calls(found)) is found
 
 
 def test_a_block_of_a_call_that_the_message_has_not_is_left_out():

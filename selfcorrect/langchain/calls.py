@@ -31,15 +31,6 @@ _FORMS: Mapping[str, ProviderForm] = {
 _OF_MALFORMED = ("error", "partial_json")
 
 
-def calls_of(message: AIMessage) -> list[ToolCall]:
-    """Return all calls of a message, the malformed ones last and with empty arguments."""
-    calls: list[ToolCall] = []
-    for call in shown_calls(message):
-        args = call.args if isinstance(call.args, dict) else {}
-        calls.append(as_tool_call(call.name or "unknown", args, call.id))
-    return calls
-
-
 def shown_calls(message: AIMessage) -> list[ThreadCall]:
     """Return the calls of a message; the arguments of a malformed one are a text."""
     calls = [
@@ -57,9 +48,9 @@ def name_and_args(call: JsonObject) -> JsonDict:
     return {"name": call["name"], "args": call["args"]}
 
 
-def as_tool_call(name: str, args: JsonDict, call_id: str | None) -> ToolCall:
+def as_tool_call(call: ThreadCall) -> ToolCall:
     """Return a call as LangChain writes it."""
-    return ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
+    return ToolCall(name=call.name, args=call.args, id=call.id, type="tool_call")
 
 
 def each_once(calls: Sequence[ThreadCall]) -> list[ThreadCall]:
@@ -76,7 +67,7 @@ def each_once(calls: Sequence[ThreadCall]) -> list[ThreadCall]:
 
 
 def with_calls(
-    message: AIMessage, calls: Sequence[ToolCall], ids: Sequence[str] | None = None
+    message: AIMessage, calls: Sequence[ThreadCall], ids: Sequence[str] | None = None
 ) -> AIMessage:
     """Return the message with these calls in place of its own, one by one, wherever it holds them.
 
@@ -90,21 +81,16 @@ def with_calls(
     """
     if ids is None:
         ids = [call.id for call in shown_calls(message)]
-    new = list(zip(ids, map(_written, calls), strict=True))
-    update: JsonDict = {"tool_calls": list(calls), "invalid_tool_calls": []}
+    new = list(zip(ids, calls, strict=True))
+    update: JsonDict = {"tool_calls": [*map(as_tool_call, calls)], "invalid_tool_calls": []}
     update["additional_kwargs"] = _replace_raw(message.additional_kwargs, new)
     if isinstance(message.content, list):
         update["content"], without_block = _replace_blocks(message.content, new)
         if message.response_metadata.get("output_version") == "v1":
             # This form is sent back from its content alone.
-            rest = [as_tool_call(call.name, call.args, call.id) for call in without_block]
-            update["content"] += rest
+            update["content"] += map(as_tool_call, without_block)
     changed = message.model_copy(update=update)
     return message if changed == message else changed
-
-
-def _written(call: ToolCall) -> ThreadCall:
-    return ThreadCall(call["id"] or "", call["name"], call["args"])
 
 
 def _replace_blocks(
@@ -157,7 +143,7 @@ class LangChainForm(ProviderForm):
     def clean(self, message: Any) -> Any:
         sent = {part: value for part, value in vars(message).items() if part in _SENT}
         clean: Any = without_half_characters(sent)
-        if isinstance(message, AIMessage) and not calls_of(message):
+        if isinstance(message, AIMessage) and not shown_calls(message):
             clean["content"] = with_words(clean["content"], {"type": "text", "text": NO_WORDS})
         return message if clean == sent else message.model_copy(update=clean)
 
@@ -175,7 +161,7 @@ class LangChainForm(ProviderForm):
         return Unit(at, message, tuple(own))
 
     def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        return with_calls(item, [as_tool_call(call.name, call.args, call.id) for call in calls])
+        return with_calls(item, calls)
 
     def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         if item is None:

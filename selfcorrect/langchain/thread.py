@@ -4,16 +4,16 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
 from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.errors import NotDone, ToolReportedError
-from selfcorrect.langchain.calls import LANGCHAIN, calls_of, shown_calls
+from selfcorrect.langchain.calls import LANGCHAIN, shown_calls
 from selfcorrect.langchain.ending import SOURCE, Thread, is_word_of_user
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.nodes.call_once import unpack
@@ -33,13 +33,14 @@ def valid_thread(messages: Thread) -> list[AnyMessage]:
     return make_valid(messages, LANGCHAIN).messages
 
 
-def open_calls(messages: Thread) -> list[ToolCall]:
+def open_calls(messages: Thread) -> list[ThreadCall]:
     """Return the calls of the model's last message that have no answer; no others may run."""
     turn, behind = last_turn(messages)
     if turn is None:
         return []
-    answers = find_answers(shown_calls(turn), behind)
-    return [call for at, call in enumerate(calls_of(turn)) if at not in answers]
+    calls = shown_calls(turn)
+    answers = find_answers(calls, behind)
+    return [call for at, call in enumerate(calls) if at not in answers]
 
 
 def find_answers(calls: Sequence[ThreadCall], behind: Thread) -> dict[int, Any]:
@@ -59,8 +60,8 @@ def answer_to(call_id: str | None, messages: Thread) -> ToolMessage | None:
     for message in reversed(messages):
         if isinstance(message, ToolMessage) and message.tool_call_id == call_id:
             answer = message
-        calls = calls_of(message) if isinstance(message, AIMessage) else ()
-        if any(call["id"] == call_id for call in calls):
+        calls = shown_calls(message) if isinstance(message, AIMessage) else ()
+        if any(call.id == call_id for call in calls):
             return answer
     return None
 
@@ -83,8 +84,8 @@ async def with_ledger_answers(
     records = await context.use_ledger(context.ledger.records) if lost else []
     thread = list(messages)
     for turn, index in lost:
-        call = calls_of(cast("AIMessage", messages[turn]))[index]
-        of = (scope, call["name"], call["id"], "done", quote(call["args"], 500))
+        call = units[turn].calls[index]
+        of = (scope, call.name, call.id, "done", quote(call.args, 500))
         same = [
             record
             for record in records
@@ -92,7 +93,7 @@ async def with_ledger_answers(
         ]
         if len(same) == 1:
             text = text_in(unpack(same[0].value)[0])
-            thread.insert(turn + 1, ToolMessage(text, name=call["name"], tool_call_id=call["id"]))
+            thread.insert(turn + 1, ToolMessage(text, name=call.name, tool_call_id=call.id))
     return thread
 
 

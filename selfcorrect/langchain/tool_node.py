@@ -17,7 +17,6 @@ from langgraph.runtime import Runtime
 
 from selfcorrect.context import run_sync
 from selfcorrect.langchain.calls import each_once
-from selfcorrect.langchain.ending import Thread
 from selfcorrect.langchain.host import Host, HostOptions
 from selfcorrect.langchain.stream import written_calls
 from selfcorrect.langchain.thread import answer_to, find_answers, last_turn, open_calls
@@ -89,28 +88,32 @@ class SelfCorrectingToolNode(ToolNode):
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
         turn = self._read(input, config, runtime)
         if len(turn.calls) == 1:
-            return self._join(turn, [self._call(turn.calls[0], turn, config)])
-        run: Any = task(self._call)
+            results: Any = [self._call(turn.calls[0], turn, config)]
+        else:
+            run: Any = task(self._call)
 
-        @entrypoint()
-        def run_all(_: Any) -> list[Any]:
-            return _results_of([run(call, turn) for call in turn.calls])
+            @entrypoint()
+            def run_all(_: Any) -> list[Any]:
+                return _results_of([run(call, turn) for call in turn.calls])
 
-        return self._join(turn, run_all.invoke({}, config))
+            results = run_all.invoke({}, config)
+        return self._combine_tool_outputs([*turn.changed, *results], turn.kind)
 
     async def _afunc(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
         turn = self._read(input, config, runtime)
         if len(turn.calls) == 1:
-            return self._join(turn, [await self._acall(turn.calls[0], turn, config)])
-        run: Any = task(self._acall)
+            results: Any = [await self._acall(turn.calls[0], turn, config)]
+        else:
+            run: Any = task(self._acall)
 
-        @entrypoint()
-        async def run_all(_: Any) -> list[Any]:
-            tasks = [run(call, turn) for call in turn.calls]
-            await asyncio.gather(*tasks, return_exceptions=True)
-            return _results_of(tasks)
+            @entrypoint()
+            async def run_all(_: Any) -> list[Any]:
+                tasks = [run(call, turn) for call in turn.calls]
+                await asyncio.gather(*tasks, return_exceptions=True)
+                return _results_of(tasks)
 
-        return self._join(turn, await run_all.ainvoke({}, config))
+            results = await run_all.ainvoke({}, config)
+        return self._combine_tool_outputs([*turn.changed, *results], turn.kind)
 
     def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
         input_calls, kind = self._parse_input(given)
@@ -139,11 +142,6 @@ class SelfCorrectingToolNode(ToolNode):
             changed = []
             calls = [call for call in input_calls if answer_to(call["id"], messages) is None]
         return _NodeTurn(calls, kind, state=state, runtime=runtime, thread=thread, changed=changed)
-
-    def _join(self, turn: "_NodeTurn", results: Any) -> Any:
-        """Return what the calls came to, in the form of the input."""
-        outputs: list[Any] = [*turn.changed, *results]
-        return self._combine_tool_outputs(outputs, turn.kind)
 
     def _call(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
         return run_sync(self._acall(call, turn, config, is_async=False))
@@ -204,7 +202,7 @@ class _NodeTurn:
     state: Any
     runtime: Runtime[Any]
     thread: JsonObject
-    changed: Thread
+    changed: Sequence[Any]
 
 
 def _results_of(tasks: Sequence[Any]) -> list[Any]:

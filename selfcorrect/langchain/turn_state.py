@@ -1,13 +1,14 @@
 """What is kept of a turn of the model: calls that can be read, and what the loop starts from."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias, TypedDict
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 
 from selfcorrect.effects.equal import digest
-from selfcorrect.langchain.calls import as_tool_call, calls_of, with_calls
+from selfcorrect.langchain.calls import shown_calls, with_calls
 from selfcorrect.langchain.ending import Thread
 from selfcorrect.langchain.thread import ACCOUNT, last_request, last_turn
 from selfcorrect.model import JsonDict
@@ -62,7 +63,7 @@ def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> Re
     belongs to no call, each call is malformed: the piece may be the rest of any.
     """
     is_torn = any(call.args and not call.name for call in written)
-    calls: dict[str, ToolCall] = {}
+    calls: dict[str, ThreadCall] = {}
     starts: Starts = {}
     for index, call in enumerate(written):
         name, args, call_id = call.name or "unknown", call.args, call.id
@@ -74,7 +75,7 @@ def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> Re
             given = {"call": {"name": name, "args": _NO_OWNER if is_torn else args, "id": call_id}}
             args = {}
             starts[call_id] = Start(shown={"name": name, "args": args}, given=given)
-        calls[call_id] = as_tool_call(name, args, call_id)
+        calls[call_id] = ThreadCall(call_id, name, args)
     return with_calls(message, [*calls.values()], [call.id for call in written]), starts
 
 
@@ -91,10 +92,10 @@ def with_executed_calls(messages: Thread) -> AIMessage | None:
     }
     if turn is None or not any("made" in account for account in accounts.values()):
         return None
-    calls = calls_of(turn)
-    for call in calls:
-        call.update(accounts.get(call["id"] or "", {}).get("made", {}))
-    changed = with_calls(turn, calls)
+    calls = shown_calls(turn)
+    changed = with_calls(
+        turn, [replace(call, **accounts.get(call.id, {}).get("made", {})) for call in calls]
+    )
     return None if changed is turn else changed
 
 

@@ -3,7 +3,7 @@
 from selfcorrect.context import RunContext
 from selfcorrect.model import Finding, own_finding
 from selfcorrect.reading.call_object import is_cut
-from selfcorrect.reading.choose import Chosen, NoCall, Unreadable, may_read
+from selfcorrect.reading.choose import Chosen, Unreadable, may_read
 from selfcorrect.state import CorrectionState
 
 
@@ -23,7 +23,7 @@ def text_finding(
     if isinstance(chosen, Unreadable):
         code = "cut" if is_cut(finish_reason) else "malformed_json"
         return own_finding("MalformedCall", code, chosen.reason, "")
-    if isinstance(chosen, NoCall):
+    if chosen is None:
         return _prose(context)
     acts = context.may_act(chosen.calls)
     if not may_read(chosen, context.map.reading.text, acts=acts):
