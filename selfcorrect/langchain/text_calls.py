@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessa
 
 from selfcorrect.context import RunContext
 from selfcorrect.langchain.agent_run import AgentRun
-from selfcorrect.langchain.calls import as_tool_call, name_and_args
+from selfcorrect.langchain.calls import as_tool_call
 from selfcorrect.langchain.ending import Thread, is_word_of_user
 from selfcorrect.langchain.turn_state import Readable, Start, Starts, beside_calls
 from selfcorrect.model import JSON, Call
@@ -160,16 +160,19 @@ def _fold(text: str) -> str:
 
 
 def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
-    calls: list[ToolCall] = []
+    calls: list[ThreadCall] = []
     starts: Starts = {}
     for index, call in enumerate(chosen.calls):
         call_id, args = f"call_{uuid4().hex[:12]}", call.arguments
         if not isinstance(args, dict) or call.positional:
             args = {}
-        calls.append(as_tool_call(ThreadCall(call_id, call.name, args)))
+        calls.append(ThreadCall(call_id, call.name, args))
         given = {"raw": turn.text, "index": index}
-        starts[call_id] = Start(shown=name_and_args(calls[-1]), given=given)
-    update = {"tool_calls": calls, "content": _without_text(turn, chosen.around)}
+        starts[call_id] = Start(shown={"name": call.name, "args": args}, given=given)
+    update = {
+        "tool_calls": [*map(as_tool_call, calls)],
+        "content": _without_text(turn, chosen.around),
+    }
     return turn.model_copy(update=update), starts
 
 

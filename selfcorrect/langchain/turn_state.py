@@ -85,17 +85,15 @@ _NO_OWNER = "(a piece of this turn belongs to no call)"
 def with_executed_calls(messages: Thread) -> AIMessage | None:
     """Return the last turn with its calls as tools got them; None if it shows them so."""
     turn, behind = last_turn(messages)
-    accounts = {
-        answer.tool_call_id: answer.additional_kwargs.get(ACCOUNT, {})
+    if turn is None:
+        return None
+    made = {
+        answer.tool_call_id: answer.additional_kwargs.get(ACCOUNT, {}).get("made", {})
         for answer in behind
         if isinstance(answer, ToolMessage)
     }
-    if turn is None or not any("made" in account for account in accounts.values()):
-        return None
-    calls = shown_calls(turn)
-    changed = with_calls(
-        turn, [replace(call, **accounts.get(call.id, {}).get("made", {})) for call in calls]
-    )
+    calls = [replace(call, **made.get(call.id, {})) for call in shown_calls(turn)]
+    changed = with_calls(turn, calls)
     return None if changed is turn else changed
 
 
