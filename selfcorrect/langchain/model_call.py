@@ -1,7 +1,6 @@
 """One request to the model: sent within its bounds, and its answer read as it was written."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
@@ -75,12 +74,6 @@ async def ask_model(
         metadata = {**turn.response_metadata, TOOL_CHOICE: request.tool_choice}
         turn = turn.model_copy(update={"response_metadata": metadata})
     return answer, with_readable_calls(turn, each_once(written))
-
-
-def with_turn(response: ModelResponse[Any], turn: AIMessage) -> ModelResponse[Any]:
-    """Return the response with this message in place of the model's."""
-    result = [turn if isinstance(part, AIMessage) else part for part in response.result]
-    return replace(response, result=result)
 
 
 _WRITTEN = "failed_generation"

@@ -16,7 +16,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.langchain.agent_run import RUN, AgentRun
 from selfcorrect.langchain.budget import SPENT, BudgetReachedError
-from selfcorrect.langchain.calls import name_and_args, shown_calls, with_calls
+from selfcorrect.langchain.calls import LANGCHAIN, name_and_args, shown_calls, with_calls
 from selfcorrect.langchain.ending import (
     BLANK,
     Thread,
@@ -26,7 +26,7 @@ from selfcorrect.langchain.ending import (
     why_over,
 )
 from selfcorrect.langchain.host import Host
-from selfcorrect.langchain.model_call import Ask, ask_model, with_turn
+from selfcorrect.langchain.model_call import Ask, ask_model
 from selfcorrect.langchain.text_calls import read_text_calls
 from selfcorrect.langchain.thread import (
     NO_ANSWER,
@@ -121,9 +121,8 @@ async def _take_turn(
         update[TURN] = Turn(message=turn.id, starts=starts, words=words)
     calls = [call for call in turn.tool_calls if call["name"] not in run.structured]
     run.account.check_calls(calls, messages)
-    response = with_turn(response, turn)
-    response.result += _unread_answers(turn, starts, run.structured)
-    return response
+    result = [turn if isinstance(part, AIMessage) else part for part in response.result]
+    return replace(response, result=[*result, *_unread_answers(turn, starts, run.structured)])
 
 
 async def _ask_until_it_stands(
@@ -217,16 +216,14 @@ def _unread_answers(
 ) -> list[ToolMessage]:
     """Return the answers to malformed calls that no tool answers: those of structured output."""
     answers: list[ToolMessage] = []
-    for call in turn.tool_calls:
-        start = starts.get(call["id"])
-        if start is None or call["name"] not in structured:
-            continue
-        text = (
-            f"The arguments of `{call['name']}` are not a JSON object:"
-            f" {quote(start['given']['call']['args'], 300)}. Correct the call and call again."
-        )
-        name, call_id = call["name"], call["id"]
-        answers.append(ToolMessage(text, name=name, tool_call_id=call_id, status="error"))
+    for call in shown_calls(turn):
+        if call.id in starts and call.name in structured:
+            written = quote(starts[call.id]["given"]["call"]["args"], 300)
+            text = (
+                f"The arguments of `{call.name}` are not a JSON object: {written}."
+                " Correct the call and call again."
+            )
+            answers.append(LANGCHAIN.answer(None, call, text))
     return answers
 
 

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 from itertools import chain
 from typing import Any, Literal, Unpack
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolCall
+from langchain_core.messages import AnyMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphInterrupt
@@ -16,7 +16,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest, ToolRuntime
 from langgraph.runtime import Runtime
 
 from selfcorrect.context import run_sync
-from selfcorrect.langchain.calls import each_once
+from selfcorrect.langchain.calls import LANGCHAIN, each_once, shown_calls
 from selfcorrect.langchain.host import Host, HostOptions
 from selfcorrect.langchain.stream import written_calls
 from selfcorrect.langchain.thread import answer_to, find_answers, last_turn, open_calls
@@ -129,15 +129,18 @@ class SelfCorrectingToolNode(ToolNode):
             readable, starts = with_readable_calls(turn, written)
             answers = find_answers(written, behind)
             calls = [call for at, call in enumerate(readable.tool_calls) if at not in answers]
-            new = _renew_answers(answers, readable)
+            shown = shown_calls(readable)
+            new = {id(old): LANGCHAIN.answer(old, shown[at], "") for at, old in answers.items()}
             before = messages[: len(messages) - len(behind) - 1]
+            after = [new.get(id(message), message) for message in behind]
             thread = {
-                "messages": [*before, readable, *(new.get(id(each), each) for each in behind)],
+                "messages": [*before, readable, *after],
                 TURN: Turn(message=readable.id, starts=starts, words={}),
             }
             # Without an id a message would be added, not replaced.
             if readable is not turn and turn.id:
-                changed = [readable, *(answer for answer in new.values() if answer.id)]
+                renewed = [answer for answer in after if answer.id and answer not in behind]
+                changed = [readable, *renewed]
         if kind == "tool_calls":
             changed = []
             calls = [call for call in input_calls if answer_to(call["id"], messages) is None]
@@ -218,16 +221,6 @@ def _results_of(tasks: Sequence[Any]) -> list[Any]:
     for error in filter(None, errors):
         raise error
     return [run.result() for run in tasks]
-
-
-def _renew_answers(answers: Mapping[int, Any], readable: AIMessage) -> dict[int, Any]:
-    """Return the answers whose calls have got another id, by the identity of the old message."""
-    ids = {at: readable.tool_calls[at]["id"] for at in answers}
-    return {
-        id(answer): answer.model_copy(update={"tool_call_id": ids[at]})
-        for at, answer in answers.items()
-        if answer.tool_call_id != ids[at]
-    }
 
 
 def _messages_in(state: Any, key: str) -> list[AnyMessage]:

@@ -87,12 +87,12 @@ def with_executed_calls(messages: Thread) -> AIMessage | None:
     turn, behind = last_turn(messages)
     if turn is None:
         return None
-    made = {
+    executed = {
         answer.tool_call_id: answer.additional_kwargs.get(ACCOUNT, {}).get("made", {})
         for answer in behind
         if isinstance(answer, ToolMessage)
     }
-    calls = [replace(call, **made.get(call.id, {})) for call in shown_calls(turn)]
+    calls = [replace(call, **executed.get(call.id, {})) for call in shown_calls(turn)]
     changed = with_calls(turn, calls)
     return None if changed is turn else changed
 

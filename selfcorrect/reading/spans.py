@@ -20,7 +20,32 @@ def find_spans(text: str, keys: ToolCallKeys) -> list[Span]:
     Raises:
         CallTextError: If a call of a known tool cannot be read.
     """
-    return _whole(text, keys) or _pieces(text, keys)
+    if whole := _whole(text, keys):
+        return whole
+    spans: list[Span] = []
+    at = failures = 0
+    turn = len(text)
+    while failures < _MOST_FAILURES and (opening := _START.search(text, at)):
+        if len(spans) > _MOST_SPANS:
+            raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
+        start = opening.start()
+        if turn <= start:
+            break
+        thought = THINKING.match(text, start)
+        if end := _THOUGHT_END.match(text, start):
+            # The host took away what opened this thought.
+            spans, start, thought = [], 0, end
+        span = Span(start, thought.end()) if thought else _read_span(text, start, keys)
+        if span is None:
+            tag = TAG.match(text, start)
+            span = Span(start, tag.end() if tag else start)
+        at = max(span.end, start + 1)
+        if span.calls or thought:
+            spans.append(span)
+            turn = next_turn(text, at)
+        else:
+            failures += 1
+    return spans
 
 
 def blocks_in(text: str) -> list[tuple[int, int, bool]]:
@@ -85,33 +110,6 @@ def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
             return ()
         calls += (replace(call, skipped=(*skipped, "quote", *call.skipped)) for call in span.calls)
     return tuple(calls)
-
-
-def _pieces(text: str, keys: ToolCallKeys) -> list[Span]:
-    spans: list[Span] = []
-    at = failures = 0
-    turn = len(text)
-    while failures < _MOST_FAILURES and (opening := _START.search(text, at)):
-        if len(spans) > _MOST_SPANS:
-            raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
-        start = opening.start()
-        if turn <= start:
-            break
-        thought = THINKING.match(text, start)
-        if end := _THOUGHT_END.match(text, start):
-            # The host took away what opened this thought.
-            spans, start, thought = [], 0, end
-        span = Span(start, thought.end()) if thought else _read_span(text, start, keys)
-        if span is None:
-            tag = TAG.match(text, start)
-            span = Span(start, tag.end() if tag else start)
-        at = max(span.end, start + 1)
-        if span.calls or thought:
-            spans.append(span)
-            turn = next_turn(text, at)
-        else:
-            failures += 1
-    return spans
 
 
 def _read_span(text: str, start: int, keys: ToolCallKeys) -> Span | None:
