@@ -53,6 +53,7 @@ class SelfCorrectingToolNode(ToolNode):
         GraphSetupError: If a tool or an option is unusable.
         MapError: If the map is unusable.
 
+    >>> from langchain_core.messages import AIMessage
     >>> from langgraph.graph import START, MessagesState, StateGraph
     >>> def double(n: int) -> str:
     ...     '''Double a number.'''
@@ -179,6 +180,7 @@ class SelfCorrectingToolNode(ToolNode):
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
     """Route to `tools` where the last turn has an open call, a malformed one too; else to the end.
 
+    >>> from langchain_core.messages import AIMessage
     >>> malformed = {"name": "f", "args": "{'x': 1}", "id": "c1", "error": "no JSON"}
     >>> calls_condition([AIMessage("", invalid_tool_calls=[malformed])])
     'tools'
