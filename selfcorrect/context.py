@@ -34,7 +34,7 @@ from selfcorrect.text import clean, quote, release, text_of
 from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
-    from selfcorrect.reading.choose import Chosen, NoCall, Unreadable
+    from selfcorrect.reading.choose import Chosen, Unreadable
     from selfcorrect.reading.text_call import TextCall
     from selfcorrect.repairs.fixer import AskHandler
 
@@ -126,11 +126,9 @@ class RunContext:
     task: str | None = None
     again: bool = False
     scope: str | None = None
-    texts: "dict[tuple[str, str | None], Chosen | NoCall | Unreadable]" = field(
-        default_factory=dict
-    )
+    texts: "dict[tuple[str, str | None], Chosen | Unreadable | None]" = field(default_factory=dict)
 
-    def read(self, text: str, finish_reason: str | None) -> "Chosen | NoCall | Unreadable":
+    def read(self, text: str, finish_reason: str | None) -> "Chosen | Unreadable | None":
         """Return the calls of a text; a long one is read once for all who ask."""
         from selfcorrect.reading.choose import read_text
         from selfcorrect.repairs.fix_json import call_keys

@@ -5,11 +5,10 @@ count as effects only where the caller trusts the server.
 """
 
 from collections.abc import Callable, Iterable
-from importlib import import_module
 from typing import Any
 
 from selfcorrect.errors import NotDone, ToolDefinitionError
-from selfcorrect.lazy import load_table, name_extra
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, Effect, JsonDict, JsonObject
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec, is_usable
@@ -79,7 +78,8 @@ def adapter_tools(tools: Iterable[Any], *, trust: bool = False) -> list[Any]:
 
 async def _list_tools(session: Any) -> list[JsonDict]:
     """Return the tools of all pages; a cursor that comes again ends the list."""
-    types = _mcp_types()
+    from mcp import types
+
     tools: dict[str, JsonDict] = {}
     cursors: list[str] = []
     for _ in range(_MOST_PAGES):
@@ -94,9 +94,8 @@ async def _list_tools(session: Any) -> list[JsonDict]:
 
 
 def _caller(session: Any, name: str) -> Callable[..., Any]:
+    from mcp import types
     from pydantic import RootModel
-
-    types = _mcp_types()
 
     async def call(**args: Any) -> JSON:
         params = types.CallToolRequestParams(name=name, arguments=args)
@@ -112,12 +111,6 @@ def _caller(session: Any, name: str) -> Callable[..., Any]:
         return _value_of(answer.root)
 
     return call
-
-
-def _mcp_types() -> Any:
-    """Return the SDK's types; who holds a session has the SDK."""
-    with name_extra():
-        return import_module("mcp.types")
 
 
 def _value_of(result: JsonObject) -> JSON:

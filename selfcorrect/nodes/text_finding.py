@@ -3,7 +3,7 @@
 from selfcorrect.context import RunContext
 from selfcorrect.model import Finding, own_finding
 from selfcorrect.reading.call_object import is_cut
-from selfcorrect.reading.choose import Chosen, NoCall, may_read
+from selfcorrect.reading.choose import Chosen, may_read
 from selfcorrect.state import CorrectionState
 
 
@@ -24,7 +24,7 @@ def text_finding(
     if not isinstance(chosen, Chosen):
         if not is_text:
             return finding
-        if isinstance(chosen, NoCall):
+        if chosen is None:
             return _prose(context)
         code = "cut" if is_cut(finish_reason) else "malformed_json"
         return own_finding("MalformedCall", code, chosen.reason, "")
