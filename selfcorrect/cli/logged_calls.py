@@ -62,10 +62,11 @@ def read_tools(record: JsonObject) -> Iterator[JsonObject]:
 def _of_thread(messages: list[Any], run: str) -> Iterator[LoggedCall]:
     """Read a chat in the form of any provider; a call without an answer is left out."""
     units = form_of(messages).split(messages)
-    for exchange in pair(units):
-        for call, at in zip(units[exchange.at].calls, exchange.answers, strict=True):
-            if at is not None:
-                yield LoggedCall(run, call.name, _read(call.args), _error_of(units[at].item))
+    answers = pair(units)
+    for at, unit in enumerate(units):
+        for index, call in enumerate(unit.calls):
+            if (answer := answers.get((at, index))) is not None:
+                yield LoggedCall(run, call.name, _read(call.args), _error_of(units[answer].item))
 
 
 def _error_of(item: JsonObject) -> str | None:
