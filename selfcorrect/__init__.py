@@ -14,7 +14,7 @@ _HOMES = {
     "effects": "Effect Outcome",
     "errors": "CorrectionFailed Escalation EscalationError GraphSetupError HardFailure LedgerError"
     " MapError NotDone SelfCorrectError",
-    "graph": "build_graph",
+    "graph": "aresume build_graph resume",
     "handlers": "DeserializationError ExecutionError InvalidArgs OnError default_on_error on_error",
     "limits": "Limits",
     "mender": "MendedCall Mender Mending repair_call",
@@ -26,7 +26,6 @@ _HOMES = {
     "protocols": "RepairContext",
     "repairs.ask_model": "AskModel",
     "report": "FailureReport",
-    "resumption": "aresume resume",
     "setup": "Options",
     "state": "CorrectionState",
     "strategy_map.document": "ErrorRule",

@@ -15,7 +15,7 @@ from selfcorrect.errors import (
     NotDone as NotDone,
     SelfCorrectError as SelfCorrectError,
 )
-from selfcorrect.graph import build_graph as build_graph
+from selfcorrect.graph import aresume as aresume, build_graph as build_graph, resume as resume
 from selfcorrect.handlers import (
     DeserializationError as DeserializationError,
     ExecutionError as ExecutionError,
@@ -62,7 +62,6 @@ from selfcorrect.policies.run import ToolErrorPolicy as ToolErrorPolicy
 from selfcorrect.protocols import RepairContext as RepairContext
 from selfcorrect.repairs.ask_model import AskModel as AskModel
 from selfcorrect.report import FailureReport as FailureReport
-from selfcorrect.resumption import aresume as aresume, resume as resume
 from selfcorrect.setup import Options as Options
 from selfcorrect.state import CorrectionState as CorrectionState
 from selfcorrect.strategy_map.document import ErrorRule as ErrorRule

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from selfcorrect.effects.again import Record
@@ -34,7 +34,7 @@ from selfcorrect.text import clean, quote, release, text_of
 from selfcorrect.tools.spec import ToolSpec
 
 if TYPE_CHECKING:
-    from selfcorrect.reading.choose import Chosen, NoCall, Unreadable
+    from selfcorrect.reading.choose import Chosen, Unreadable
     from selfcorrect.reading.text_call import TextCall
     from selfcorrect.repairs.fixer import AskHandler
 
@@ -54,14 +54,9 @@ def has_readers(level: int = logging.ERROR) -> bool:
 class SystemTime:
     """The clock of the system."""
 
-    def monotonic(self) -> float:
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    async def asleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+    monotonic = staticmethod(time.monotonic)
+    sleep = staticmethod(time.sleep)
+    asleep = staticmethod(asyncio.sleep)
 
 
 @dataclass(slots=True)
@@ -131,11 +126,9 @@ class RunContext:
     task: str | None = None
     again: bool = False
     scope: str | None = None
-    texts: "dict[tuple[str, str | None], Chosen | NoCall | Unreadable]" = field(
-        default_factory=dict
-    )
+    texts: "dict[tuple[str, str | None], Chosen | Unreadable | None]" = field(default_factory=dict)
 
-    def read(self, text: str, finish_reason: str | None) -> "Chosen | NoCall | Unreadable":
+    def read(self, text: str, finish_reason: str | None) -> "Chosen | Unreadable | None":
         """Return the calls of a text; a long one is read once for all who ask."""
         from selfcorrect.reading.choose import read_text
         from selfcorrect.repairs.fix_json import call_keys
@@ -151,13 +144,15 @@ class RunContext:
         return self.texts[key]
 
     def spending(self, counts: JsonObject) -> Spending:
-        """Return what models may cost, behind what is counted."""
-        bounds = {name: getattr(self.limits, name) for name in ("model_calls", "tokens", "seconds")}
-        left = {
-            name: bound - counts.get(name, 0) for name, bound in bounds.items() if bound is not None
-        }
-        clock = self.clock.monotonic
-        return Spending(self.is_async, self.on_model_error, self.sleep, clock, left)
+        """Return what models cost, beside what is counted already."""
+        return Spending(
+            is_async=self.is_async,
+            decide=self.on_model_error,
+            sleep=self.sleep,
+            now=self.clock.monotonic,
+            limits=self.limits,
+            counts=counts,
+        )
 
     async def sleep(self, seconds: float) -> None:
         """Wait as the host allows."""
@@ -233,7 +228,7 @@ class RunContext:
             theme=theme_key(scope, call, tool.arguments),
             thread=clean(text_of([*home, ""][0])),
             call_id=clean(call.id or ""),
-            request=_request_text(text_of(beside.get("request") or "")),
+            request=release(text_of(beside.get("request") or ""), 500),
         )
 
     def live_part(self, run: str) -> Live:
@@ -327,17 +322,8 @@ def _words_of_user(message: Any) -> JSON:
     of = message.get if isinstance(message, Mapping) else partial(getattr, message)
     is_own = (of("role", None) or of("type", None)) in ("user", "human")
     # Other middleware speaks in the user's name.
-    is_other = _SOURCE in (of("additional_kwargs", None) or {})
+    is_other = "lc_source" in (of("additional_kwargs", None) or {})
     return of("content", "") if is_own and not is_other else ""
-
-
-_SOURCE = "lc_source"
-
-
-@lru_cache(maxsize=64)
-def _request_text(request: str) -> str:
-    # An agent makes many calls for one request.
-    return release(request, 500)
 
 
 _FAULTS = {"plan": "invalid_args", "schema": "invalid_args", "tool": "execution_error"}

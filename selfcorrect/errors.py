@@ -171,20 +171,13 @@ class ToolReportedError(Exception):
 
 def near_name(name: object, names: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` for the nearest of some names, or an empty string."""
-    distances = {other: _distance(str(name)[:100], other) for other in names}
-    near = min(distances, key=distances.__getitem__, default=None)
-    return "" if near is None or distances[near] > _FAR else f"; did you mean {near!r}?"
-
-
-_FAR = 0.5
-"""The share of letters beyond which a name is another one."""
-
-
-def _distance(one: str, other: str) -> float:
     from selfcorrect.names.likeness import typos
 
-    longest = max(len(one), len(other), 1)
-    return typos(one, other, int(_FAR * longest)) / longest
+    written = str(name)[:100]
+    near = min(names, key=lambda other: typos(written, other), default="")
+    # A name of which half of the letters differ is another one.
+    is_near = typos(written, near) <= max(len(written), len(near)) // 2
+    return f"; did you mean {near!r}?" if near and is_near else ""
 
 
 def unknown_name(what: str, name: object, names: Iterable[str]) -> str:

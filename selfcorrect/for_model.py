@@ -47,9 +47,9 @@ def text_for_model(
     sentences = [*problems, *_details(reason, stop, state), *tried]
     texts = [finding["text"] for finding in of_tool if words != "hide"]
     key = _closing(reason, state, is_shown=bool(texts))
-    waits = [finding["retry_after"] for finding in of_tool if finding.get("retry_after")]
-    key = "wait" if key == "later" and waits else key
-    closing = _CLOSING.get(key, "").format(wait=waits[0] if waits else None)
+    wait = next(filter(None, (finding.get("retry_after") for finding in of_tool)), None)
+    key = "wait" if key == "later" and wait else key
+    closing = _CLOSING.get(key, "").format(wait=wait)
     before = _fit(sentences)
     if texts:
         before += " The tool's words, as data:"

@@ -1,4 +1,4 @@
-"""`build_graph`: the loop as a compiled LangGraph graph."""
+"""`build_graph` compiles the loop as a LangGraph graph; `resume` takes up a run that was cut."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -13,7 +13,8 @@ from langgraph.types import interrupt
 
 from selfcorrect.context import RunContext, run_sync
 from selfcorrect.errors import GraphSetupError
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JSON, JsonDict, JsonObject
+from selfcorrect.models.port import value_of
 from selfcorrect.routing import END, Table
 from selfcorrect.setup import Options, build_loop, show_options
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
@@ -61,6 +62,44 @@ def compile_loop(loop: Loop, checkpointer: Any = None) -> CompiledStateGraph[Any
     return graph
 
 
+def resume(graph: Any, given: Any, config: JsonObject | None = None, *, again: bool = False) -> Any:
+    """Return the output of a run that has ended, the rest of one that was begun, or a new run's.
+
+    Args:
+        graph: A compiled LangGraph graph: of `build_graph`, an agent, or one around either.
+        given: Its input, for a thread that has not begun.
+        config: Its config; `configurable.thread_id` names the thread.
+        again: Whether a person says that a call of this thread which may have been done is to be
+            done once more, should it come to it. The thread is then run with `given`, even if it
+            has ended.
+    """
+    return run_sync(_resume("", graph, given, config, again=again))
+
+
+async def aresume(
+    graph: Any, given: Any, config: JsonObject | None = None, *, again: bool = False
+) -> Any:
+    """Like `resume`, for graphs whose tools or checkpointer are async."""
+    return await _resume("a", graph, given, config, again=again)
+
+
+async def _resume(
+    way: str, graph: Any, given: Any, config: JsonObject | None, *, again: bool
+) -> Any:
+    """Resume a graph by methods of its sync or its async way: `invoke` or `ainvoke`."""
+    own = dict(config or {})
+    inner = own.get("configurable") or {}
+    if again:
+        own["configurable"] = {**inner, AGAIN: True}
+    is_kept = "thread_id" in inner and getattr(graph, "checkpointer", None) is not None
+    snapshot = await value_of(getattr(graph, f"{way}get_state")(own)) if is_kept else None
+    if snapshot is not None and snapshot.tasks:
+        given = None
+    elif snapshot is not None and snapshot.values and not again:
+        return snapshot.values
+    return await value_of(getattr(graph, f"{way}invoke")(given, own))
+
+
 class DrawnGraph(CompiledStateGraph[Any, Any, Any, Any]):
     """Draws itself in notebooks; LangGraph's own picture needs a service on the network."""
 
@@ -98,24 +137,21 @@ class Router(RunnableLambda[Any, str]):
     """Chooses an edge by the outcome in the state, be it a node's or an edit's; bare as a node."""
 
     def __init__(self, table: Table, node: str) -> None:
-        super().__init__(self._choose)
+        super().__init__(self.invoke)
         self._table, self._node = table, node
 
-    def invoke(self, input: Any, *_: Any, **__: Any) -> str:  # noqa: A002
-        return self._choose(input)
-
     async def ainvoke(self, input: Any, *_: Any, **__: Any) -> str:  # noqa: A002
-        return self._choose(input)
+        return self.invoke(input)
 
-    def _choose(self, state: _Routed) -> str:
-        outcome = state.get("outcome")
-        last = (state.get("trail") or [{}])[-1]
+    def invoke(self, input: _Routed, *_: Any, **__: Any) -> str:  # noqa: A002
+        outcome = input.get("outcome")
+        last = (input.get("trail") or [{}])[-1]
         if outcome == last.get("outcome") and outcome not in self._table.routes[self._node]:
             # An edit in the name of another node than the last one names no outcome of its own.
             outcome = self._table.only_outcome(self._node) or outcome
         target = self._table.next_node(self._node, outcome)
         # What is edited behind the end stays there.
-        if target == END != last.get("next") and not state.keys() & {"result", "failure"}:
+        if target == END != last.get("next") and not input.keys() & {"result", "failure"}:
             raise GraphSetupError(f"outcome {outcome!r} ends the run: give a `result` with it")
         return target
 

@@ -84,7 +84,8 @@ class Spending:
         decide: Decides about each failure of a model; see `ModelErrorHandler`.
         sleep: Waits.
         now: Tells the seconds from an arbitrary start.
-        left: What may be spent: `model_calls`, `tokens`, `seconds`; what is not named is unbounded.
+        limits: The bounds of the run.
+        counts: The counters of the run before these calls.
         calls: Calls made.
         tokens: Tokens that they cost, as far as the models say so.
         seconds: How long they and the waits between them took.
@@ -94,7 +95,8 @@ class Spending:
     decide: Callable[[Exception], Any] | None = None
     sleep: Callable[[float], Awaitable[None]] = _no_wait
     now: Callable[[], float] = time.monotonic
-    left: Mapping[str, float] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    counts: JsonObject = field(default_factory=dict)
     calls: int = 0
     tokens: int = 0
     seconds: float = 0.0
@@ -105,10 +107,10 @@ class Spending:
         Raises:
             LimitReachedError: If a bound is reached.
         """
-        used = {"model_calls": self.calls, "tokens": self.tokens, "seconds": self.seconds + wait}
-        for name, bound in self.left.items():
-            if used[name] >= bound:
-                raise LimitReachedError(f"{used[name]:g} of at most {bound:g} {name} are used")
+        counts = count(add_spending(self.counts, self), "seconds", wait)
+        for name in ("model_calls", "tokens", "seconds"):
+            if why := check_bound(counts, self.limits, name):
+                raise LimitReachedError(why)
 
 
 def add_spending(counts: JsonObject, spending: Spending) -> JsonDict:

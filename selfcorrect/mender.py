@@ -19,14 +19,20 @@ _OUTCOMES = ("valid", "repaired", "ask", "failed")
 
 @frozen
 class _Report:
-    """Reads the report of a call that may not run.
+    """What became of one or more calls.
 
     Attributes:
-        failure: The whole report; None for a call that may run.
+        outcome: `valid` (nothing to do), `repaired`, `ask` (a person has to decide) or `failed`.
+        changes: What was changed, in order, with strategy, rule and safety class.
+        failure: The report of a call that may not run, else None.
+        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
     """
 
     _: KW_ONLY
+    outcome: str
+    changes: tuple[Change, ...] = ()
     failure: JsonObject | None = None
+    cost: JsonObject = field(default_factory=dict)
 
     @property
     def reason(self) -> str | None:
@@ -52,18 +58,11 @@ class MendedCall(_Report):
         name: The tool's name; as it was written, where no tool is meant.
         args: The arguments that may run, or None.
         id: The id of the call, where one was written.
-        outcome: `valid` (nothing to do), `repaired`, `ask` (a person has to decide) or `failed`.
-        changes: What was changed, in order, with strategy, rule and safety class.
-        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
     """
 
     name: str
     args: JsonObject | None
     id: str | None
-    outcome: str
-    _: KW_ONLY
-    changes: tuple[Change, ...] = ()
-    cost: JsonObject = field(default_factory=dict)
 
     @property
     def partial(self) -> JSON:
@@ -76,22 +75,17 @@ class MendedCall(_Report):
 class Mending(_Report):
     """What became of one or more calls that were repaired without executing them.
 
+    The outcome is the worst of the calls'; `failed` where there is none.
+
     Attributes:
-        outcome: The worst outcome of the calls; `failed` where there is none.
         calls: What became of each call, in order.
         ready: The calls that may run now. Of several in one text, all may run or none.
-        changes: What was changed, in order, with strategy, rule and safety class.
         value: The call as JSON; a list where several came.
-        cost: What calls of models have cost, for all calls: `model_calls`, `tokens`, `seconds`.
     """
 
-    outcome: str
     calls: tuple[MendedCall, ...] = ()
-    _: KW_ONLY
     ready: tuple[Call, ...] = ()
-    changes: tuple[Change, ...] = ()
     value: JSON = None
-    cost: JsonObject = field(default_factory=dict)
 
 
 class Mender:
@@ -180,8 +174,10 @@ class Mender:
             own = LANGCHAIN
         thread = make_valid(messages, own)
         outcome = "repaired" if thread.changes else "valid"
-        calls = tuple(MendedCall(call.name, call.args, call.id, "valid") for call in thread.calls)
-        return Mending(outcome, calls, changes=thread.changes, value=thread.messages)
+        calls = [
+            MendedCall(call.name, call.args, call.id, outcome="valid") for call in thread.calls
+        ]
+        return Mending(tuple(calls), outcome=outcome, changes=thread.changes, value=thread.messages)
 
     def _inputs(self, written: Any, beside: JsonObject) -> list[JsonObject]:
         """Return what a run takes for each call."""
@@ -227,7 +223,9 @@ def _result(out: JsonObject, start: JsonObject) -> tuple[MendedCall, JSON]:
             # What is valid comes back as the same object.
             args = original["args"]
     name, call_id = call.get("name", ""), call.get("id")
-    mended = MendedCall(name, args, call_id, outcome, changes=changes, failure=failure, cost=cost)
+    mended = MendedCall(
+        name, args, call_id, outcome=outcome, changes=changes, failure=failure, cost=cost
+    )
     return mended, value
 
 
@@ -239,19 +237,17 @@ def _sum(costs: Iterable[JsonObject]) -> JsonObject:
 def _join(outs: list[JsonDict], inputs: list[JsonObject]) -> Mending:
     """Return what became of all calls: the worst outcome, and its reason."""
     if not outs:
-        return Mending("valid", value=[])
-    results = list(map(_result, outs, inputs))
-    calls = tuple(call for call, _ in results)
-    values = [value for _, value in results]
+        return Mending(outcome="valid", value=[])
+    calls, values = zip(*map(_result, outs, inputs), strict=True)
     worst = max(calls, key=lambda call: _OUTCOMES.index(call.outcome))
     is_held = "index" in inputs[0] and worst.args is None
     ready = [Call(call.name, call.args, call.id) for call in calls if call.args is not None]
     return Mending(
-        worst.outcome,
         () if worst.reason == "no_call" else calls,
+        outcome=worst.outcome,
         ready=() if is_held else tuple(ready),
         changes=tuple(change for call in calls for change in call.changes),
-        value=values[0] if len(values) == 1 else values,
+        value=values[0] if len(values) == 1 else list(values),
         failure=worst.failure,
         cost=_sum(call.cost for call in calls),
     )

@@ -127,8 +127,8 @@ class Clock(Protocol):
         """Return seconds from an arbitrary start."""
         ...
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float, /) -> None:
         """Wait in sync code."""
 
-    async def asleep(self, seconds: float) -> None:
+    async def asleep(self, seconds: float, /) -> None:
         """Wait in async code."""

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Literal, TypedDict, get_args, get_type_hints
+from typing import Any, Literal, TypedDict, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from selfcorrect.context import RunContext, SystemTime
-from selfcorrect.errors import GraphSetupError, near_name, unknown_name
+from selfcorrect.errors import GraphSetupError, unknown_name
 from selfcorrect.handlers import OnError
 from selfcorrect.lazy import load_table
 from selfcorrect.ledger.memory import MemoryLedger
@@ -24,7 +24,7 @@ from selfcorrect.policies.run import (
     ToolErrorPolicy,
 )
 from selfcorrect.protocols import ChatModel, Clock, Ledger, Node
-from selfcorrect.routing import Table, build_table, edge_name
+from selfcorrect.routing import build_table, edge_name
 from selfcorrect.state import STATE_KEYS, CorrectionState
 from selfcorrect.step import Loop, load_node
 from selfcorrect.strategy_map.load import reason_of
@@ -116,10 +116,7 @@ def check_options(values: JsonObject, options: Any = Options) -> JsonDict:
             raise GraphSetupError(f"{name}: {instead}" if instead else unknown)
         if value is not None and not _fits(name, value, kinds[name]):
             wanted = table["must_be"].get(name) or table["must_be"]["node"]
-            near = near_name(
-                value, [word for word in get_args(kinds[name]) if isinstance(word, str)]
-            )
-            raise GraphSetupError(f"{name}: must be {wanted}, not {value!r:.80}{near}")
+            raise GraphSetupError(f"{name}: must be {wanted}, not {value!r:.80}")
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -153,13 +150,9 @@ def build_loop(
     state = options.get("state", CorrectionState)
     hints = get_type_hints(state, include_extras=True)
     own_keys = {key: hint for key, hint in hints.items() if key not in STATE_KEYS}
-    return Loop(_table(options), _nodes(options), _context(tools, options, clock), state, own_keys)
-
-
-def _table(options: JsonObject) -> Table:
-    return build_table(
-        *(options.get(name, {}) for name in ("nodes", "routes", "before", "on_edge"))
-    )
+    parts = [options.get(name, {}) for name in ("nodes", "routes", "before", "on_edge")]
+    context = _context(tools, options, clock)
+    return Loop(build_table(*parts), _nodes(options), context, state, own_keys)
 
 
 def _nodes(options: JsonObject) -> dict[str, Node]:

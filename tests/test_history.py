@@ -343,7 +343,7 @@ CORRUPT = {
     ),
     "late": (
         [*HEALTHY[:3], HEALTHY[4], HEALTHY[3]],
-        ["an answer must stand directly behind its call"],
+        ["an answer must name its call and stand directly behind it"],
     ),
 }
 

@@ -222,11 +222,6 @@ class Odd:
     __str__ = __repr__
 
 
-def without_end():
-    while True:
-        yield Change("/args/q", 1, 2, Safety.EXACT, "odd")
-
-
 UNUSABLE = {
     "times that are no number": Retry("three"),
     "times beyond any number": Retry(10**400),
@@ -237,7 +232,6 @@ UNUSABLE = {
     "no safety class": Changed(Change("/args/q", 1, 2, "zzz", "odd")),
     "a value that is no JSON": Changed(Change("/args/q", 1, Odd(), Safety.EXACT, "odd")),
     "no path": Changed(Change("q", 1, 2, Safety.EXACT, "odd")),
-    "changes without an end": Changed(without_end()),
     "no options": Ask("which?", None),
 }
 

@@ -6,8 +6,8 @@ from itertools import permutations
 import pytest
 from kit import table
 
-from selfcorrect.reading.choose import Chosen, NoCall, Unreadable, may_read, read_text
-from selfcorrect.reading.json_calls import ToolCallKeys, read_json_calls
+from selfcorrect.reading.choose import Chosen, Unreadable, may_read, read_text
+from selfcorrect.reading.json_calls import ToolCallKeys
 from selfcorrect.reading.json_text import JsonText, read_json_text
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.python_calls import read_python_calls
@@ -73,7 +73,7 @@ def test_only_literals_are_read(text):
     table("reading.txt", "values"),
 )
 def test_which_values_are_calls(value, calls):
-    found = read_json_calls(value, is_tool)
+    found = ToolCallKeys(is_tool=is_tool).read(value)
     assert [[call.name, call.arguments, call.id] for call in found] == calls
 
 
@@ -118,8 +118,8 @@ def test_what_is_skipped_inside_arguments_counts_for_their_call(text, skipped):
 def test_the_keys_of_a_call_can_be_extended():
     keys = ToolCallKeys(name=("verb", *ToolCallKeys().name))
     value = {"verb": "mow", "args": {}}
-    assert read_json_calls(value, is_tool, (), keys)[0].name == "mow"
-    assert read_json_calls(value, is_tool) == ()
+    assert keys.read(value)[0].name == "mow"
+    assert ToolCallKeys().read(value) == ()
 
 
 FORMS = dict(table("reading.txt", "forms"))
@@ -161,7 +161,7 @@ def test_a_call_that_cannot_be_read_is_no_missing_call(text):
 
 @pytest.mark.parametrize("text", table("reading.txt", "no call"))
 def test_a_text_without_a_call(text):
-    assert read_text(text, is_tool) == NoCall()
+    assert read_text(text, is_tool) is None
 
 
 @pytest.mark.parametrize(

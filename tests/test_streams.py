@@ -18,7 +18,8 @@ from pydantic import BaseModel
 
 from selfcorrect import SelfCorrection
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
-from selfcorrect.langchain.stream import read_pieces
+from selfcorrect.langchain.stream import written_calls
+from selfcorrect.langchain.turn_state import with_readable_calls
 from selfcorrect.threads.pieces import join_pieces
 
 
@@ -160,8 +161,8 @@ def test_a_message_without_pieces_or_with_the_same_calls_is_left_alone():
     message = AIMessage(
         "", tool_calls=[{"name": "purge", "args": {"target": "tmp", "days": 30}, "id": "c1"}]
     )
-    assert read_pieces(message, []) is message
-    assert read_pieces(message, [piece(TMP, "purge", "c1")]) is message
+    for pieces in ([], [piece(TMP, "purge", "c1")]):
+        assert with_readable_calls(message, written_calls(message, pieces))[0] is message
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_where_a_text_is_divided_makes_no_difference(cuts, index):
     parts = [TMP[a:b] for a, b in pairwise(places)]
     pieces = [piece("", "purge", "c1", index), *(piece(each, index=index) for each in parts)]
     (call,) = join_pieces(pieces)
-    assert (call.id, call.name, call.args()) == ("c1", "purge", {"target": "tmp", "days": 30})
+    assert (call.id, call.name, call.args) == ("c1", "purge", {"target": "tmp", "days": 30})
 
 
 def note(target: str = "all", days: int = 0) -> str:

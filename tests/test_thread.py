@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from kit import table
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from selfcorrect.langchain.calls import with_calls
+from selfcorrect.langchain.calls import shown_calls, with_calls
 from selfcorrect.langchain.thread import answer_to, open_calls, valid_thread
 from selfcorrect.threads.forms import ThreadCall, Unit
 from selfcorrect.threads.history import pair
@@ -82,17 +82,15 @@ def unit_of(at, entry):
 
 @given(st.lists(st.one_of(ids, st.lists(ids, min_size=1).map(tuple))))
 def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
-    exchanges = pair([unit_of(at, each) for at, each in enumerate(entries)])
-    answers = [(exchange.at, at) for exchange in exchanges for at in exchange.answers]
-    used = [at for _, at in answers if at is not None]
+    answers = pair([unit_of(at, each) for at, each in enumerate(entries)])
+    used = [*answers.values()]
     assert len(used) == len({*used})
-    asked = [call_id for each in entries if isinstance(each, tuple) for call_id in each]
-    assert len(answers) == len(asked)
+    assert all(index < len(entries[at]) for at, index in answers)
     for at, entry in enumerate(entries):
         before = [i for e in entries[:at] if isinstance(e, tuple) for i in e]
         if isinstance(entry, str) and entry not in before and at in used:
             # It stands among the answers to a turn, as the answer to a call that has no other.
-            (turn_at,) = [turn_at for turn_at, used_at in answers if used_at == at]
+            (turn_at,) = [turn_at for (turn_at, _), used_at in answers.items() if used_at == at]
             assert all(isinstance(each, str) for each in entries[turn_at + 1 : at])
 
 
@@ -104,13 +102,13 @@ def test_pairing_serves_hosts_without_langchain():
 
 @pytest.mark.parametrize(("name", "thread", "expected"), table("thread.txt", "open"))
 def test_open_calls_are_those_of_the_last_turn_without_an_answer(name, thread, expected):
-    assert [each["id"] for each in open_calls([*messages_of(thread)])] == expected
+    assert [each.id for each in open_calls([*messages_of(thread)])] == expected
 
 
 @pytest.mark.parametrize(("answered", "name"), [("find", "look"), ("look", "find")])
 def test_of_calls_with_one_id_that_is_answered_whose_tool_the_answer_names(answered, name):
     thread = [turn("", " find"), answer("", name=answered)]
-    assert [each["name"] for each in open_calls(thread)] == [name]
+    assert [each.name for each in open_calls(thread)] == [name]
 
 
 def test_the_answer_of_a_call_is_found_wherever_it_stands():
@@ -126,13 +124,13 @@ OLD = {"kind": "bar", "width": "20"}
 @pytest.mark.parametrize(("name", "fields"), table("thread.txt", "forms"))
 def test_a_call_that_was_repaired_stands_the_same_everywhere_in_its_message(name, fields):
     message = AIMessage(tool_calls=[call("c1", "Draw", **OLD)], **fields)
-    found = with_calls(message, [call("c2", "draw", kind="bar", width=20)])
+    found = with_calls(message, [ThreadCall("c2", "draw", {"kind": "bar", "width": 20})])
     written = json.dumps([found.content, found.additional_kwargs])
     assert "Draw" not in written
     assert '20\\"' not in written.replace('"20"', '20\\"')
     assert "SIGN" in written
     assert ("c2" in written) == (name != "gemini")
-    assert with_calls(found, found.tool_calls) is found
+    assert with_calls(found, shown_calls(found)) is found
 
 
 def test_a_block_of_a_call_that_the_message_has_not_is_left_out():

@@ -19,7 +19,7 @@ from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.drawing.text import error_text
 from selfcorrect.errors import MapError
 from selfcorrect.lazy import load_table
-from selfcorrect.limits import Spending
+from selfcorrect.limits import Limits, Spending
 from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, acts, frozen
 from selfcorrect.models.port import ModelPort
 from selfcorrect.names.letters import LONGEST, is_plain
@@ -58,7 +58,7 @@ def propose(options: argparse.Namespace) -> int:
         base = str(Path(base).resolve())
     strategies, model = StrategyMap.load(base), _load_model(options.model)
     # A call that is sent again counts too.
-    port = ModelPort(model, Spending(left={"model_calls": options.most}))
+    port = ModelPort(model, Spending(limits=Limits(model_calls=options.most, seconds=None)))
     # Errors of one cause share a tool and a masked text; those that a rule decides are None's.
     groups: dict[Any, list[RecordedError]] = defaultdict(list)
 

@@ -121,9 +121,6 @@ def recorded_finding(
         "types": list(dict.fromkeys(types)),
         "status": status,
         "code": code,
-        "paths": [],
-        "constraint": {},
-        "retry_after": None,
     }
 
 

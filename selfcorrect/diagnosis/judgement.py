@@ -14,31 +14,13 @@ from selfcorrect.diagnosis.evidence import (
 )
 from selfcorrect.diagnosis.facts import seconds_of
 from selfcorrect.diagnosis.parameters import Path, Places, locate, places_of
-from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonObject, frozen
+from selfcorrect.effects.again import may_pass
+from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonObject
 from selfcorrect.pointer import pointer
 from selfcorrect.strategy_map.match import Ruling
 
 SURE = 0.97
 """How often a sure fact is right, measured on systems that nothing was written for."""
-
-
-@frozen
-class Judgement:
-    """What an error is, and what a finding says of it.
-
-    Attributes:
-        kind: What the error is.
-        category: What is wrong with the call.
-        rules: What the rules say of it.
-        more: Further members of the finding: witness, confidence, places, constraint, wait.
-        by_words: Whether nothing but words says that the same call may succeed later.
-    """
-
-    kind: ErrorKind
-    category: Category
-    rules: Ruling
-    more: Finding
-    by_words: bool
 
 
 def judge(
@@ -49,8 +31,8 @@ def judge(
     args: JSON = None,
     schema: JsonObject | None = None,
     acts: bool = False,
-) -> Judgement:
-    """Read an error of a tool.
+) -> tuple[Ruling, Finding]:
+    """Read an error of a tool; return what rules and its words say, and more of its finding.
 
     Args:
         finding: The error as it was seen.
@@ -88,7 +70,9 @@ def judge(
         "confidence": confidence,
         "witness": witness,
     }
-    return Judgement(kind, category, rules, more, by_words)
+    if not may_pass(acts=acts, by_words=by_words):
+        more["ladder"] = []
+    return replace(rules, kind=kind, category=category), more
 
 
 def faults_of(finding: Finding, args: JSON, schema: JsonObject | None) -> list[Finding]:

@@ -139,8 +139,8 @@ def subject_of(faults: Iterable[Fault], masked: Masked, places: Places) -> Subje
     ]
     if paths:
         return Subject(tuple(dict.fromkeys(paths)), "structure")
-    names = _new_names(masked.text)
-    if names and not places.named(names[0]) and not _runs_program(places):
+    names = _new_names(masked.text, places)
+    if names and not _runs_program(places):
         return Subject(tuple(tuple(name.split(".")) for name in names), "text")
     scores = _scores(masked, places)
     best = max(scores.values(), default=0.0)
@@ -155,8 +155,8 @@ def _inside(path: Path, sentence: str, places: Places) -> Path:
     """Return the key of an object that a sentence misses or refuses, or the object's own path."""
     if not isinstance(places.values.get(path), Mapping):
         return path
-    names = _new_names(sentence)
-    return (*path, *names[0].split(".")) if names and not places.named(names[0]) else path
+    names = _new_names(sentence, places)
+    return (*path, *names[0].split(".")) if names else path
 
 
 def locate(place: Path, places: Places) -> Path | None:
@@ -267,8 +267,9 @@ _NEW = tuple(
 _LISTED = re.compile(_QUOTE)
 
 
-def _new_names(text: str) -> tuple[str, ...]:
+def _new_names(text: str, places: Places) -> tuple[str, ...]:
     for pattern in _NEW:
         if match := pattern.search(text):
-            return tuple(_LISTED.findall(match[1])) or (match[1],)
+            names = tuple(_LISTED.findall(match[1])) or (match[1],)
+            return () if places.named(names[0]) else names
     return ()

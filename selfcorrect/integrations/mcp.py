@@ -6,11 +6,10 @@ count as effects only where the caller trusts the server.
 
 import json
 from collections.abc import Awaitable, Callable, Iterable
-from importlib import import_module
 from typing import Any
 
 from selfcorrect.errors import NotDone, ToolDefinitionError
-from selfcorrect.lazy import load_table, name_extra
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, Effect, JsonDict, JsonObject
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.tools.spec import MCP_HINTS, ToolOptions, ToolSpec, is_usable
@@ -45,7 +44,7 @@ async def session_tools(
     Raises:
         ToolDefinitionError: If the list of tools does not end.
     """
-    types = _mcp_types()
+    from mcp import types
 
     async def page_at(cursor: str | None) -> JsonDict:
         params = types.PaginatedRequestParams(cursor=cursor) if cursor else None
@@ -143,12 +142,6 @@ def served_tool(
 def is_session_over(error: Exception) -> bool:
     """Say whether a server, or the SDK, answers that a request belongs to no session."""
     return getattr(getattr(error, "error", None), "code", None) in _NO_SESSION
-
-
-def _mcp_types() -> Any:
-    """Return the SDK's types; who holds a session has the SDK."""
-    with name_extra():
-        return import_module("mcp.types")
 
 
 def result_value(result: JsonObject) -> JSON:

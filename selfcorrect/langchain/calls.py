@@ -31,13 +31,15 @@ _FORMS: Mapping[str, ProviderForm] = {
 _OF_MALFORMED = ("error", "partial_json")
 
 
-def calls_of(message: AIMessage) -> list[ToolCall]:
-    """Return all calls of a message, the malformed ones last and with empty arguments."""
-    calls: list[ToolCall] = []
-    for call in (*message.tool_calls, *message.invalid_tool_calls):
-        args = call.get("args")
-        own = args if isinstance(args, dict) else {}
-        calls.append(as_tool_call(call.get("name") or "unknown", own, call.get("id")))
+def shown_calls(message: AIMessage) -> list[ThreadCall]:
+    """Return the calls of a message; the arguments of a malformed one are a text."""
+    calls = [
+        ThreadCall(call["id"] or "", call["name"], call["args"]) for call in message.tool_calls
+    ]
+    calls += (
+        ThreadCall(call["id"] or "", call["name"] or "", call["args"] or "")
+        for call in message.invalid_tool_calls
+    )
     return calls
 
 
@@ -46,50 +48,49 @@ def name_and_args(call: JsonObject) -> JsonDict:
     return {"name": call["name"], "args": call["args"]}
 
 
-def as_tool_call(name: str, args: JsonDict, call_id: str | None) -> ToolCall:
+def as_tool_call(call: ThreadCall) -> ToolCall:
     """Return a call as LangChain writes it."""
-    return ToolCall(name=name, args=args, id=call_id or "", type="tool_call")
+    return ToolCall(name=call.name, args=call.args, id=call.id, type="tool_call")
 
 
-def each_once(message: AIMessage) -> AIMessage:
-    """Return the message with each call once: what was sent twice with one id is one call.
+def each_once(calls: Sequence[ThreadCall]) -> list[ThreadCall]:
+    """Return each call once: what was sent twice with one id is one call.
 
     A call without arguments beside one with the same id and name is only the head of it.
     """
-    calls = [*message.tool_calls, *message.invalid_tool_calls]
-    keys = [(call.get("id") or at, call["name"]) for at, call in enumerate(calls)]
-    if len({*keys}) == len(keys):
-        return message
-    full = {key for key, call in zip(keys, calls, strict=True) if call["args"]}
-    kept: dict[tuple[Any, str], ToolCall] = {}
-    for key, call in zip(keys, message.tool_calls, strict=False):
-        if call["args"] or key not in full:
-            kept.setdefault((key, canonical(call["args"])), call)
-    return message.model_copy(update={"tool_calls": [*kept.values()]})
+    full = {(call.id, call.name) for call in calls if call.id and call.args}
+    kept: dict[object, ThreadCall] = {}
+    for at, call in enumerate(calls):
+        if call.args or (call.id, call.name) not in full:
+            kept.setdefault((call.id or at, call.name, canonical(call.args)), call)
+    return [*kept.values()]
 
 
-def with_calls(message: AIMessage, calls: Sequence[ToolCall]) -> AIMessage:
+def with_calls(
+    message: AIMessage, calls: Sequence[ThreadCall], ids: Sequence[str] | None = None
+) -> AIMessage:
     """Return the message with these calls in place of its own, one by one, wherever it holds them.
 
     Providers send a message back from its content or its raw calls, not only from `tool_calls`.
     What a message says beside its calls (thoughts, signatures, usage) is left alone.
+
+    Args:
+        message: The message.
+        calls: The calls.
+        ids: The ids that they have in the message; left out, those of its own calls, in order.
     """
-    old = calls_of(message)
-    new = [(call["id"] or "", _written(own)) for call, own in zip(old, calls, strict=True)]
-    update: JsonDict = {"tool_calls": list(calls), "invalid_tool_calls": []}
+    if ids is None:
+        ids = [call.id for call in shown_calls(message)]
+    new = list(zip(ids, calls, strict=True))
+    update: JsonDict = {"tool_calls": [*map(as_tool_call, calls)], "invalid_tool_calls": []}
     update["additional_kwargs"] = _replace_raw(message.additional_kwargs, new)
     if isinstance(message.content, list):
         update["content"], without_block = _replace_blocks(message.content, new)
         if message.response_metadata.get("output_version") == "v1":
             # This form is sent back from its content alone.
-            rest = [as_tool_call(call.name, call.args, call.id) for call in without_block]
-            update["content"] += rest
+            update["content"] += map(as_tool_call, without_block)
     changed = message.model_copy(update=update)
     return message if changed == message else changed
-
-
-def _written(call: ToolCall) -> ThreadCall:
-    return ThreadCall(call["id"] or "", call["name"], call["args"])
 
 
 def _replace_blocks(
@@ -142,7 +143,7 @@ class LangChainForm(ProviderForm):
     def clean(self, message: Any) -> Any:
         sent = {part: value for part, value in vars(message).items() if part in _SENT}
         clean: Any = without_half_characters(sent)
-        if isinstance(message, AIMessage) and not calls_of(message):
+        if isinstance(message, AIMessage) and not shown_calls(message):
             clean["content"] = with_words(clean["content"], {"type": "text", "text": NO_WORDS})
         return message if clean == sent else message.model_copy(update=clean)
 
@@ -154,14 +155,13 @@ class LangChainForm(ProviderForm):
             return Unit(at, message, answers=message.tool_call_id or "", tool=message.name or "")
         if not isinstance(message, AIMessage):
             return Unit(at, message)
-        calls = [_written(call) for call in calls_of(message)]
-        good = len(message.tool_calls)
+        calls = shown_calls(message)
         # What LangChain could not read must count as malformed: it is not an object here.
-        calls[good:] = [replace(call, args=[]) for call in calls[good:]]
-        return Unit(at, message, tuple(calls))
+        own = (call if isinstance(call.args, dict) else replace(call, args=[]) for call in calls)
+        return Unit(at, message, tuple(own))
 
     def with_calls(self, item: Any, calls: Sequence[ThreadCall]) -> Any:
-        return with_calls(item, [as_tool_call(call.name, call.args, call.id) for call in calls])
+        return with_calls(item, calls)
 
     def answer(self, item: Any, call: ThreadCall, text: str) -> Any:
         if item is None:

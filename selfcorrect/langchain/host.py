@@ -172,6 +172,4 @@ def _is_same(call: JsonObject, shown: JsonObject, context: RunContext) -> bool:
     """Say whether two calls are the same for their tool's own validation."""
     if call["name"] != shown["name"] or not isinstance(shown["args"], dict):
         return False
-    # Most calls are made as they were shown.
-    is_equal = repr(call["args"]) == repr(shown["args"])
-    return is_equal or context.key_of(call_of(call)) == context.key_of(call_of(shown))
+    return context.key_of(call_of(call)) == context.key_of(call_of(shown))

@@ -1,7 +1,6 @@
 """One request to the model: sent within its bounds, and its answer read as it was written."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
@@ -11,8 +10,9 @@ from langchain_core.tools import BaseTool
 from selfcorrect.context import RunContext
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.langchain.budget import Account
-from selfcorrect.langchain.stream import TAP, StreamTap
-from selfcorrect.langchain.turn_state import TOOL_CHOICE
+from selfcorrect.langchain.calls import each_once, shown_calls
+from selfcorrect.langchain.stream import TAP, StreamTap, written_calls
+from selfcorrect.langchain.turn_state import TOOL_CHOICE, Readable, with_readable_calls
 from selfcorrect.models.attempts import ask_until_answered
 from selfcorrect.models.port import value_of
 from selfcorrect.reading.call_object import is_forbidden
@@ -24,8 +24,11 @@ Ask: TypeAlias = Callable[[ModelRequest[Any]], Any]
 
 async def ask_model(
     request: ModelRequest[Any], ask: Ask, context: RunContext, account: Account
-) -> ModelResponse[Any]:
-    """Return what the model answers: its calls as they were streamed, or as an error holds them."""
+) -> tuple[ModelResponse[Any], Readable | None]:
+    """Return what the model answers, and its turn with its calls as they were written.
+
+    There is no turn where another middleware answers without the model.
+    """
     tap = StreamTap(account.begin_turn)
 
     async def send() -> ModelResponse[Any]:
@@ -45,49 +48,32 @@ async def ask_model(
         account.check_more("seconds", seconds)
         await context.sleep(seconds)
 
-    response: Any = await ask_until_answered(
+    answer: Any = await ask_until_answered(
         send,
         model=request.model,
         decide=context.on_model_error,
         sleep=wait,
         may_repeat=lambda: not tap.pieces,
     )
-    if isinstance(response, ModelResponse):
-        return _as_written(request, response, tap)
-    message = AIMessage(response) if isinstance(response, str) else response
-    if not isinstance(message, AIMessage):
-        raise GraphSetupError(f"RespondWith: not a message or a text: {response!r:.80}")
-    return ModelResponse([message])
-
-
-def _as_written(
-    request: ModelRequest[Any], response: ModelResponse[Any], tap: StreamTap
-) -> ModelResponse[Any]:
-    """Return the response with its turn as it was streamed; say of it if no call was allowed."""
-    turn = turn_of(response)
+    if not isinstance(answer, ModelResponse):
+        message = AIMessage(answer) if isinstance(answer, str) else answer
+        if not isinstance(message, AIMessage):
+            raise GraphSetupError(f"RespondWith: not a message or a text: {answer!r:.80}")
+        # What was streamed belongs to no message.
+        tap.pieces.clear()
+        answer = ModelResponse([message])
+    turn = next((part for part in answer.result if isinstance(part, AIMessage)), None)
     if turn is None:
-        return response
-    written = tap.read(turn)
-    if written is not turn:
+        return answer, None
+    shown, written = shown_calls(turn), written_calls(turn, tap.pieces_of(turn))
+    if [(call.name, call.args) for call in shown] != [(call.name, call.args) for call in written]:
         # What LangChain has concluded from the calls, it concluded from others.
-        response = ModelResponse(result=[written])
+        answer = ModelResponse([turn])
     if is_forbidden({TOOL_CHOICE: request.tool_choice}):
         # In the message it outlasts an interrupt.
-        metadata = {**written.response_metadata, TOOL_CHOICE: request.tool_choice}
-        marked = written.model_copy(update={"response_metadata": metadata})
-        response = with_turn(response, marked)
-    return response
-
-
-def turn_of(response: ModelResponse[Any]) -> AIMessage | None:
-    """Return the model's message; None where another middleware answers without the model."""
-    return next((part for part in response.result if isinstance(part, AIMessage)), None)
-
-
-def with_turn(response: ModelResponse[Any], turn: AIMessage) -> ModelResponse[Any]:
-    """Return the response with this message in place of the model's."""
-    result = [turn if isinstance(part, AIMessage) else part for part in response.result]
-    return replace(response, result=result)
+        metadata = {**turn.response_metadata, TOOL_CHOICE: request.tool_choice}
+        turn = turn.model_copy(update={"response_metadata": metadata})
+    return answer, with_readable_calls(turn, each_once(written))
 
 
 _WRITTEN = "failed_generation"

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
-from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.types import Command
@@ -16,7 +16,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.langchain.agent_run import RUN, AgentRun
 from selfcorrect.langchain.budget import SPENT, BudgetReachedError
-from selfcorrect.langchain.calls import calls_of, name_and_args, with_calls
+from selfcorrect.langchain.calls import LANGCHAIN, name_and_args, shown_calls, with_calls
 from selfcorrect.langchain.ending import (
     BLANK,
     Thread,
@@ -26,7 +26,7 @@ from selfcorrect.langchain.ending import (
     why_over,
 )
 from selfcorrect.langchain.host import Host
-from selfcorrect.langchain.model_call import Ask, ask_model, turn_of, with_turn
+from selfcorrect.langchain.model_call import Ask, ask_model
 from selfcorrect.langchain.text_calls import read_text_calls
 from selfcorrect.langchain.thread import (
     NO_ANSWER,
@@ -45,7 +45,6 @@ from selfcorrect.langchain.turn_state import (
     beside_calls,
     stop_reason,
     with_executed_calls,
-    with_readable_calls,
 )
 from selfcorrect.model import Call, JsonDict
 from selfcorrect.nodes.execute import unfit
@@ -53,7 +52,7 @@ from selfcorrect.routing import PASSED
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.step import Loop, walk_hosted
 from selfcorrect.text import quote
-from selfcorrect.threads.forms import NO_WORDS
+from selfcorrect.threads.forms import NO_WORDS, ThreadCall
 
 MOST_ASKS = 16
 """How often the model is asked in one turn, whatever a policy says."""
@@ -116,15 +115,14 @@ async def _take_turn(
     if is_blank(turn) and run.empty is None:
         turn = _with_text(turn, NO_ANSWER)
     turn, starts = await _repair(turn, starts, messages, run, loop)
-    words = run.words_for(calls_of(turn))
+    words = run.words_for(turn.tool_calls)
     if starts or words:
         turn = turn if turn.id else turn.model_copy(update={"id": str(uuid4())})
         update[TURN] = Turn(message=turn.id, starts=starts, words=words)
     calls = [call for call in turn.tool_calls if call["name"] not in run.structured]
     run.account.check_calls(calls, messages)
-    response = with_turn(response, turn)
-    response.result += _unread_answers(turn, starts, run.structured)
-    return response
+    result = [turn if isinstance(part, AIMessage) else part for part in response.result]
+    return replace(response, result=[*result, *_unread_answers(turn, starts, run.structured)])
 
 
 async def _ask_until_it_stands(
@@ -138,12 +136,10 @@ async def _ask_until_it_stands(
     left = MOST_ASKS
     while True:
         left -= 1
-        response = await ask_model(prompt, ask, loop.context, run.account)
-        if (written := turn_of(response)) is None:
-            return response, None
-        turn, starts = with_readable_calls(written)
-        if response.structured_response is not None:
-            return response, (turn, starts)
+        response, readable = await ask_model(prompt, ask, loop.context, run.account)
+        if readable is None or response.structured_response is not None:
+            return response, readable
+        turn, starts = readable
         unread = "" if turn.tool_calls else read_text_calls(turn, messages, run, loop.context)
         if not isinstance(unread, str):
             (turn, starts), unread = unread, ""
@@ -189,17 +185,18 @@ async def _repair(
 ) -> Readable:
     """Return the turn with its calls repaired, as far as that needs no execution and no person."""
     beside = beside_calls(turn, [*messages, turn])
-    calls, starts = calls_of(turn), dict(starts)
+    calls, starts = shown_calls(turn), dict(starts)
     for at, call in enumerate(calls):
-        start = starts.get(call["id"])
-        if call["name"] in run.structured:
+        start = starts.get(call.id)
+        if call.name in run.structured:
             continue
-        if start is None and loop.context.check_call(Call(call["name"], call["args"])) is None:
+        if start is None and loop.context.check_call(Call(call.name, call.args)) is None:
             continue
-        given = start["given"] if start else {"call": name_and_args(call) | {"id": call["id"]}}
+        written = {"name": call.name, "args": call.args, "id": call.id}
+        given = start["given"] if start else {"call": written}
         state = await _walk({**given, **beside}, loop)
         if state is not None:
-            calls[at], starts[call["id"]] = _show(call, state)
+            calls[at], starts[call.id] = _show(call.id, state)
     turn = with_calls(turn, calls)
     # The arguments that the model wrote could not be read.
     unread = [
@@ -219,16 +216,14 @@ def _unread_answers(
 ) -> list[ToolMessage]:
     """Return the answers to malformed calls that no tool answers: those of structured output."""
     answers: list[ToolMessage] = []
-    for call in turn.tool_calls:
-        start = starts.get(call["id"])
-        if start is None or call["name"] not in structured:
-            continue
-        text = (
-            f"The arguments of `{call['name']}` are not a JSON object:"
-            f" {quote(start['given']['call']['args'], 300)}. Correct the call and call again."
-        )
-        name, call_id = call["name"], call["id"]
-        answers.append(ToolMessage(text, name=name, tool_call_id=call_id, status="error"))
+    for call in shown_calls(turn):
+        if call.id in starts and call.name in structured:
+            written = quote(starts[call.id]["given"]["call"]["args"], 300)
+            text = (
+                f"The arguments of `{call.name}` are not a JSON object: {written}."
+                " Correct the call and call again."
+            )
+            answers.append(LANGCHAIN.answer(None, call, text))
     return answers
 
 
@@ -236,7 +231,7 @@ def _with_text(message: AIMessage, text: str) -> AIMessage:
     return message.model_copy(update={"content": text})
 
 
-def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
+def _show(call_id: str, state: JsonDict) -> tuple[ThreadCall, Start]:
     """Return the call as others see it, and what the loop starts from.
 
     A name that is sure is shown, even where the arguments cannot be repaired: the call fails
@@ -253,8 +248,8 @@ def _show(call: ToolCall, state: JsonDict) -> tuple[ToolCall, Start]:
     if (stop := state["stop"]) and stop["reason"] in ("escalated", "terminal_kind"):
         # Whoever has ended the call is not asked again.
         kept["stop"] = stop
-    given = {"call": {**current, "id": call["id"]}, "mended": {**kept, "tried": tried}}
-    return cast("ToolCall", {**call, **shown}), Start(shown=shown, given=given)
+    given = {"call": {**current, "id": call_id}, "mended": {**kept, "tried": tried}}
+    return ThreadCall(call_id, **shown), Start(shown=shown, given=given)
 
 
 async def _walk(inputs: JsonDict, loop: Loop) -> JsonDict | None:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -13,8 +14,10 @@ from langchain_core.messages.tool import ToolCallChunk
 from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.tracers.context import register_configure_hook
 
+from selfcorrect.langchain.calls import shown_calls
 from selfcorrect.langchain.turn_state import stop_reason
 from selfcorrect.reading.call_object import is_cut
+from selfcorrect.threads.forms import ThreadCall
 from selfcorrect.threads.pieces import join_pieces
 
 
@@ -53,9 +56,9 @@ class StreamTap(BaseCallbackHandler):
             if isinstance(generation, ChatGeneration):
                 self._runs[generation.message.id] = run_id
 
-    def read(self, message: AIMessage) -> AIMessage:
-        """Return the message with its calls as they were written; the same where they agree."""
-        return read_pieces(message, self.pieces[self._runs.get(message.id)])
+    def pieces_of(self, message: AIMessage) -> Sequence[ToolCallChunk]:
+        """Return the pieces of a message; none if it was not streamed."""
+        return self.pieces[self._runs.get(message.id)]
 
 
 TAP: ContextVar[StreamTap | None] = ContextVar("selfcorrect_tap", default=None)
@@ -63,28 +66,15 @@ TAP: ContextVar[StreamTap | None] = ContextVar("selfcorrect_tap", default=None)
 register_configure_hook(TAP, inheritable=False)
 
 
-def read_pieces(message: AIMessage, pieces: Sequence[ToolCallChunk]) -> AIMessage:
-    """Return the message with the calls that the pieces hold; what is not JSON is malformed.
+def written_calls(message: AIMessage, pieces: Sequence[ToolCallChunk] = ()) -> list[ThreadCall]:
+    """Return the calls of a message as they were written; what is not an object stays a text.
 
     Without pieces, LangChain may have completed a call that a limit of tokens has cut: it is the
     last one, and calls before it had ended.
     """
-    calls = [*message.tool_calls, *message.invalid_tool_calls]
-    shown: list[Any] = [(call["id"] or "", call.get("name") or "", call["args"]) for call in calls]
-    written: list[Any] = [(call.id, call.name, call.args()) for call in join_pieces(pieces)]
-    if not written:
-        written = shown[:]
-        if message.tool_calls and not message.invalid_tool_calls and is_cut(stop_reason(message)):
-            written[-1] = (*shown[-1][:2], "(cut off at the limit of tokens)")
-    if [call[1:] for call in shown] == [call[1:] for call in written]:
-        return message
-    update: dict[str, list[Any]] = {"tool_calls": [], "invalid_tool_calls": []}
-    for call_id, name, args in written:
-        call = {"name": name, "args": args, "id": call_id}
-        if isinstance(args, dict):
-            update["tool_calls"].append({**call, "type": "tool_call"})
-        else:
-            error = "the model wrote no whole JSON object"
-            invalid = {**call, "type": "invalid_tool_call", "error": error}
-            update["invalid_tool_calls"].append(invalid)
-    return message.model_copy(update=update)
+    if written := join_pieces(pieces):
+        return written
+    calls = shown_calls(message)
+    if message.tool_calls and not message.invalid_tool_calls and is_cut(stop_reason(message)):
+        calls[-1] = replace(calls[-1], args="(cut off at the limit of tokens)")
+    return calls

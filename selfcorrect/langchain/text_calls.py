@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessa
 
 from selfcorrect.context import RunContext
 from selfcorrect.langchain.agent_run import AgentRun
-from selfcorrect.langchain.calls import as_tool_call, name_and_args
+from selfcorrect.langchain.calls import as_tool_call
 from selfcorrect.langchain.ending import Thread, is_word_of_user
 from selfcorrect.langchain.turn_state import Readable, Start, Starts, beside_calls
 from selfcorrect.model import JSON, Call
@@ -18,6 +18,7 @@ from selfcorrect.names.letters import letters, words
 from selfcorrect.protocols import tools_named
 from selfcorrect.reading.call_object import is_forbidden, strict_json
 from selfcorrect.reading.text_call import TextCall
+from selfcorrect.threads.forms import ThreadCall
 
 if TYPE_CHECKING:
     from selfcorrect.reading.choose import Chosen
@@ -42,10 +43,10 @@ def read_text_calls(
     if is_forbidden(beside) or not _may_hold_call(turn.text, run.names):
         return ""
     from selfcorrect.reading.attempt import near_tool
-    from selfcorrect.reading.choose import Chosen, NoCall, may_read
+    from selfcorrect.reading.choose import Chosen, may_read
 
     chosen = context.read(turn.text, beside["finish_reason"])
-    if isinstance(chosen, NoCall):
+    if chosen is None:
         return ""
     if not isinstance(chosen, Chosen):
         may_be_call = context.offers(chosen.name) or not chosen.name
@@ -159,16 +160,19 @@ def _fold(text: str) -> str:
 
 
 def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
-    calls: list[ToolCall] = []
+    calls: list[ThreadCall] = []
     starts: Starts = {}
     for index, call in enumerate(chosen.calls):
         call_id, args = f"call_{uuid4().hex[:12]}", call.arguments
         if not isinstance(args, dict) or call.positional:
             args = {}
-        calls.append(as_tool_call(call.name, args, call_id))
+        calls.append(ThreadCall(call_id, call.name, args))
         given = {"raw": turn.text, "index": index}
-        starts[call_id] = Start(shown=name_and_args(calls[-1]), given=given)
-    update = {"tool_calls": calls, "content": _without_text(turn, chosen.around)}
+        starts[call_id] = Start(shown={"name": call.name, "args": args}, given=given)
+    update = {
+        "tool_calls": [*map(as_tool_call, calls)],
+        "content": _without_text(turn, chosen.around),
+    }
     return turn.model_copy(update=update), starts
 
 

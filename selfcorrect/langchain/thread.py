@@ -4,22 +4,22 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
 from selfcorrect.context import RunContext
 from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.errors import NotDone, ToolReportedError
-from selfcorrect.langchain.calls import LANGCHAIN, calls_of
+from selfcorrect.langchain.calls import LANGCHAIN, shown_calls
 from selfcorrect.langchain.ending import SOURCE, Thread, is_word_of_user
 from selfcorrect.model import JSON, JsonObject
 from selfcorrect.nodes.call_once import unpack
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote
-from selfcorrect.threads.forms import KEYS, NO_WORDS
+from selfcorrect.threads.forms import KEYS, NO_WORDS, ThreadCall, Unit
 from selfcorrect.threads.history import make_valid, pair
 from selfcorrect.tools.error_value import error_in
 from selfcorrect.tools.run import plain
@@ -33,19 +33,20 @@ def valid_thread(messages: Thread) -> list[AnyMessage]:
     return make_valid(messages, LANGCHAIN).messages
 
 
-def open_calls(messages: Thread) -> list[ToolCall]:
+def open_calls(messages: Thread) -> list[ThreadCall]:
     """Return the calls of the model's last message that have no answer; no others may run."""
     turn, behind = last_turn(messages)
     if turn is None:
         return []
-    answers = find_answers(turn, behind)
-    return [call for at, call in enumerate(calls_of(turn)) if at not in answers]
+    calls = shown_calls(turn)
+    answers = find_answers(calls, behind)
+    return [call for at, call in enumerate(calls) if at not in answers]
 
 
-def find_answers(turn: AIMessage, behind: Thread) -> dict[int, Any]:
+def find_answers(calls: Sequence[ThreadCall], behind: Thread) -> dict[int, Any]:
     """Return the answers to the calls of one turn, by the place of the call in it."""
-    exchange, *_ = pair(LANGCHAIN.split([turn, *behind]))
-    return {index: behind[at - 1] for index, at in enumerate(exchange.answers) if at is not None}
+    answers = pair([Unit(-1, None, tuple(calls)), *LANGCHAIN.split(behind)])
+    return {index: behind[at - 1] for (turn, index), at in answers.items() if turn == 0}
 
 
 def answer_to(call_id: str | None, messages: Thread) -> ToolMessage | None:
@@ -59,8 +60,8 @@ def answer_to(call_id: str | None, messages: Thread) -> ToolMessage | None:
     for message in reversed(messages):
         if isinstance(message, ToolMessage) and message.tool_call_id == call_id:
             answer = message
-        calls = calls_of(message) if isinstance(message, AIMessage) else ()
-        if any(call["id"] == call_id for call in calls):
+        calls = shown_calls(message) if isinstance(message, AIMessage) else ()
+        if any(call.id == call_id for call in calls):
             return answer
     return None
 
@@ -77,17 +78,14 @@ async def with_ledger_answers(
     """
     if scope is None:
         return list(messages)
-    lost = [
-        (exchange.at, index)
-        for exchange in pair(LANGCHAIN.split(messages))
-        for index, answer in enumerate(exchange.answers)
-        if answer is None
-    ]
+    units = LANGCHAIN.split(messages)
+    calls = {(at, index) for at, unit in enumerate(units) for index in range(len(unit.calls))}
+    lost = sorted(calls - pair(units).keys(), reverse=True)
     records = await context.use_ledger(context.ledger.records) if lost else []
     thread = list(messages)
-    for turn, index in reversed(lost):
-        call = calls_of(cast("AIMessage", messages[turn]))[index]
-        of = (scope, call["name"], call["id"], "done", quote(call["args"], 500))
+    for turn, index in lost:
+        call = units[turn].calls[index]
+        of = (scope, call.name, call.id, "done", quote(call.args, 500))
         same = [
             record
             for record in records
@@ -95,7 +93,7 @@ async def with_ledger_answers(
         ]
         if len(same) == 1:
             text = text_in(unpack(same[0].value)[0])
-            thread.insert(turn + 1, ToolMessage(text, name=call["name"], tool_call_id=call["id"]))
+            thread.insert(turn + 1, ToolMessage(text, name=call.name, tool_call_id=call.id))
     return thread
 
 

@@ -65,7 +65,8 @@ async def run_call(
     tool = loop.context.tools.get(call["name"])
     scope = host.scope_of(request, agent_run, acts=tool is not None and tool.acts)
     inputs, words = _inputs_of(call, state)
-    run = ToolRun(request, handler, loop, graph, inputs=inputs | {"task_id": scope}, words=words)
+    inputs |= {"task_id": scope}
+    run = ToolRun(request, handler, loop, graph, inputs=inputs, words=words, shown={**call})
     await run.walk()
     if (on_trail := host.options.get("on_trail")) is not None:
         on_trail(run.record())
@@ -125,8 +126,8 @@ class ToolRun:
         graph: The same as a graph that asks persons, or None.
         inputs: The input of the loop.
         words: What the model reads where its name means no tool, or None.
-        out: What the loop came to.
         shown: The call as others have seen it: a tool that acts runs with nothing else.
+        out: What the loop came to.
         is_approved: Whether a person has answered for the call as it stands now.
         last_call: The call as the tool got it last, or None.
         errors: What the tool's own code raised in the last execution; a handler may call it often.
@@ -141,17 +142,14 @@ class ToolRun:
     _: KW_ONLY
     inputs: JsonObject
     words: str | None
+    shown: JsonObject
     out: JsonDict = field(default_factory=dict)
-    shown: JsonObject = field(init=False)
     is_approved: bool = False
     last_call: ToolCall | None = None
     errors: list[BaseException] = field(default_factory=list)
     returned: Any = ABSENT
     last_answer: Any = None
     _value: JSON = None
-
-    def __post_init__(self) -> None:
-        self.shown = cast("JsonDict", self.request.tool_call)
 
     async def walk(self) -> None:
         """Run the loop, in which this call's handler runs the tools.

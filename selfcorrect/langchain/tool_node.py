@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 from itertools import chain
 from typing import Any, Literal, Unpack
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolCall
+from langchain_core.messages import AnyMessage, ToolCall
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.errors import GraphInterrupt
@@ -16,10 +16,9 @@ from langgraph.prebuilt.tool_node import ToolCallRequest, ToolRuntime
 from langgraph.runtime import Runtime
 
 from selfcorrect.context import run_sync
-from selfcorrect.langchain.calls import each_once
-from selfcorrect.langchain.ending import Thread
+from selfcorrect.langchain.calls import LANGCHAIN, each_once, shown_calls
 from selfcorrect.langchain.host import Host, HostOptions
-from selfcorrect.langchain.stream import read_pieces
+from selfcorrect.langchain.stream import written_calls
 from selfcorrect.langchain.thread import answer_to, find_answers, last_turn, open_calls
 from selfcorrect.langchain.tool_call import run_call
 from selfcorrect.langchain.turn_state import TURN, Turn, with_readable_calls
@@ -54,6 +53,7 @@ class SelfCorrectingToolNode(ToolNode):
         GraphSetupError: If a tool or an option is unusable.
         MapError: If the map is unusable.
 
+    >>> from langchain_core.messages import AIMessage
     >>> from langgraph.graph import START, MessagesState, StateGraph
     >>> def double(n: int) -> str:
     ...     '''Double a number.'''
@@ -89,28 +89,32 @@ class SelfCorrectingToolNode(ToolNode):
     def _func(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
         turn = self._read(input, config, runtime)
         if len(turn.calls) == 1:
-            return self._join(turn, [self._call(turn.calls[0], turn, config)])
-        run: Any = task(self._call)
+            results: Any = [self._call(turn.calls[0], turn, config)]
+        else:
+            run: Any = task(self._call)
 
-        @entrypoint()
-        def run_all(_: Any) -> list[Any]:
-            return _results_of([run(call, turn) for call in turn.calls])
+            @entrypoint()
+            def run_all(_: Any) -> list[Any]:
+                return _results_of([run(call, turn) for call in turn.calls])
 
-        return self._join(turn, run_all.invoke({}, config))
+            results = run_all.invoke({}, config)
+        return self._combine_tool_outputs([*turn.changed, *results], turn.kind)
 
     async def _afunc(self, input: Any, config: RunnableConfig, runtime: Runtime[Any]) -> Any:  # noqa: A002
         turn = self._read(input, config, runtime)
         if len(turn.calls) == 1:
-            return self._join(turn, [await self._acall(turn.calls[0], turn, config)])
-        run: Any = task(self._acall)
+            results: Any = [await self._acall(turn.calls[0], turn, config)]
+        else:
+            run: Any = task(self._acall)
 
-        @entrypoint()
-        async def run_all(_: Any) -> list[Any]:
-            tasks = [run(call, turn) for call in turn.calls]
-            await asyncio.gather(*tasks, return_exceptions=True)
-            return _results_of(tasks)
+            @entrypoint()
+            async def run_all(_: Any) -> list[Any]:
+                tasks = [run(call, turn) for call in turn.calls]
+                await asyncio.gather(*tasks, return_exceptions=True)
+                return _results_of(tasks)
 
-        return self._join(turn, await run_all.ainvoke({}, config))
+            results = await run_all.ainvoke({}, config)
+        return self._combine_tool_outputs([*turn.changed, *results], turn.kind)
 
     def _read(self, given: Any, config: RunnableConfig, runtime: Runtime[Any]) -> "_NodeTurn":
         input_calls, kind = self._parse_input(given)
@@ -122,28 +126,26 @@ class SelfCorrectingToolNode(ToolNode):
         turn, behind = last_turn(messages)
         if turn is not None:
             # What the model streamed is not seen here, but where a limit has cut it.
-            once = each_once(read_pieces(turn, ()))
-            readable, starts = with_readable_calls(once)
-            answers = find_answers(once, behind)
+            written = each_once(written_calls(turn))
+            readable, starts = with_readable_calls(turn, written)
+            answers = find_answers(written, behind)
             calls = [call for at, call in enumerate(readable.tool_calls) if at not in answers]
-            new = _renew_answers(answers, readable)
+            shown = shown_calls(readable)
+            new = {id(old): LANGCHAIN.answer(old, shown[at], "") for at, old in answers.items()}
             before = messages[: len(messages) - len(behind) - 1]
+            after = [new.get(id(message), message) for message in behind]
             thread = {
-                "messages": [*before, readable, *(new.get(id(each), each) for each in behind)],
+                "messages": [*before, readable, *after],
                 TURN: Turn(message=readable.id, starts=starts, words={}),
             }
             # Without an id a message would be added, not replaced.
             if readable is not turn and turn.id:
-                changed = [readable, *(answer for answer in new.values() if answer.id)]
+                renewed = [answer for answer in after if answer.id and answer not in behind]
+                changed = [readable, *renewed]
         if kind == "tool_calls":
             changed = []
             calls = [call for call in input_calls if answer_to(call["id"], messages) is None]
         return _NodeTurn(calls, kind, state=state, runtime=runtime, thread=thread, changed=changed)
-
-    def _join(self, turn: "_NodeTurn", results: Any) -> Any:
-        """Return what the calls came to, in the form of the input."""
-        outputs: list[Any] = [*turn.changed, *results]
-        return self._combine_tool_outputs(outputs, turn.kind)
 
     def _call(self, call: ToolCall, turn: "_NodeTurn", config: RunnableConfig) -> Any:
         return run_sync(self._acall(call, turn, config, is_async=False))
@@ -178,6 +180,7 @@ class SelfCorrectingToolNode(ToolNode):
 def calls_condition(state: Any, messages_key: str = "messages") -> Literal["tools", "__end__"]:
     """Route to `tools` where the last turn has an open call, a malformed one too; else to the end.
 
+    >>> from langchain_core.messages import AIMessage
     >>> malformed = {"name": "f", "args": "{'x': 1}", "id": "c1", "error": "no JSON"}
     >>> calls_condition([AIMessage("", invalid_tool_calls=[malformed])])
     'tools'
@@ -204,7 +207,7 @@ class _NodeTurn:
     state: Any
     runtime: Runtime[Any]
     thread: JsonObject
-    changed: Thread
+    changed: Sequence[Any]
 
 
 def _results_of(tasks: Sequence[Any]) -> list[Any]:
@@ -220,16 +223,6 @@ def _results_of(tasks: Sequence[Any]) -> list[Any]:
     for error in filter(None, errors):
         raise error
     return [run.result() for run in tasks]
-
-
-def _renew_answers(answers: Mapping[int, Any], readable: AIMessage) -> dict[int, Any]:
-    """Return the answers whose calls have got another id, by the identity of the old message."""
-    ids = {at: readable.tool_calls[at]["id"] for at in answers}
-    return {
-        id(answer): answer.model_copy(update={"tool_call_id": ids[at]})
-        for at, answer in answers.items()
-        if answer.tool_call_id != ids[at]
-    }
 
 
 def _messages_in(state: Any, key: str) -> list[AnyMessage]:

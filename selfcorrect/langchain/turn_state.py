@@ -1,15 +1,18 @@
 """What is kept of a turn of the model: calls that can be read, and what the loop starts from."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias, TypedDict
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 
 from selfcorrect.effects.equal import digest
-from selfcorrect.langchain.calls import calls_of, each_once, name_and_args, with_calls
+from selfcorrect.langchain.calls import shown_calls, with_calls
 from selfcorrect.langchain.ending import Thread
 from selfcorrect.langchain.thread import ACCOUNT, last_request, last_turn
 from selfcorrect.model import JsonDict
+from selfcorrect.threads.forms import ThreadCall
 from selfcorrect.threads.history import stop_reason_of
 
 TURN = "selfcorrect_turn"
@@ -52,31 +55,28 @@ class Turn(TypedDict):
     words: dict[str | None, str]
 
 
-def with_readable_calls(message: AIMessage) -> Readable:
-    """Return the message with every malformed call as a call, and where the loop starts from.
+def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> Readable:
+    """Return the message with the written calls as calls, and where the loop starts from.
 
     Each call gets an id of its own, and a call that was sent twice is one. The arguments of a
     malformed call are empty in the thread; the loop starts from its text. Where a piece of the turn
     belongs to no call, each call is malformed: the piece may be the rest of any.
     """
-    once = each_once(message)
-    pieces = [*once.tool_calls, *once.invalid_tool_calls]
-    is_torn = any(piece["args"] and not piece["name"] for piece in pieces)
-    calls: dict[str, ToolCall] = {}
+    is_torn = any(call.args and not call.name for call in written)
+    calls: dict[str, ThreadCall] = {}
     starts: Starts = {}
-    for index, (call, piece) in enumerate(zip(calls_of(once), pieces, strict=True)):
-        call_id = call["id"] or ""
+    for index, call in enumerate(written):
+        name, args, call_id = call.name or "unknown", call.args, call.id
         if not call_id or call_id in calls:
             # The same when a node runs again from its top.
             place = digest(message.id or uuid4().hex, index)
-            call_id = call["id"] = f"call_{place[:12]}"
-        calls[call_id] = call
-        if is_torn or index >= len(once.tool_calls):
-            call["args"] = {}
-            text = _NO_OWNER if is_torn else piece["args"] or ""
-            given = {"call": {"name": call["name"], "args": text, "id": call_id}}
-            starts[call_id] = Start(shown=name_and_args(call), given=given)
-    return with_calls(once, list(calls.values())), starts
+            call_id = f"call_{place[:12]}"
+        if is_torn or not isinstance(args, dict):
+            given = {"call": {"name": name, "args": _NO_OWNER if is_torn else args, "id": call_id}}
+            args = {}
+            starts[call_id] = Start(shown={"name": name, "args": args}, given=given)
+        calls[call_id] = ThreadCall(call_id, name, args)
+    return with_calls(message, [*calls.values()], [call.id for call in written]), starts
 
 
 _NO_OWNER = "(a piece of this turn belongs to no call)"
@@ -85,16 +85,14 @@ _NO_OWNER = "(a piece of this turn belongs to no call)"
 def with_executed_calls(messages: Thread) -> AIMessage | None:
     """Return the last turn with its calls as tools got them; None if it shows them so."""
     turn, behind = last_turn(messages)
-    accounts = {
-        answer.tool_call_id: answer.additional_kwargs.get(ACCOUNT, {})
+    if turn is None:
+        return None
+    executed = {
+        answer.tool_call_id: answer.additional_kwargs.get(ACCOUNT, {}).get("made", {})
         for answer in behind
         if isinstance(answer, ToolMessage)
     }
-    if turn is None or not any("made" in account for account in accounts.values()):
-        return None
-    calls = calls_of(turn)
-    for call in calls:
-        call.update(accounts.get(call["id"] or "", {}).get("made", {}))
+    calls = [replace(call, **executed.get(call.id, {})) for call in shown_calls(turn)]
     changed = with_calls(turn, calls)
     return None if changed is turn else changed
 

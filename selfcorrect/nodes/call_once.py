@@ -171,9 +171,7 @@ def _answer_for(verdict: Verdict) -> Update:
 
 def _hold(records: Sequence[Record]) -> Update:
     """Have somebody asked about one more equal call; the answer vouches for those before it."""
-    text = f"{len(records)} equal calls of this tool have succeeded already. Run it once more?"
-    if any(record.status != Outcome.DONE for record in records):
-        text = f"{len(records)} equal calls of this tool are made or being made. Run it once more?"
+    text = f"{len(records)} equal calls of this tool have succeeded or are running. Run one more?"
     finding = own_finding("HeldCall", "equal_calls", text, "")
     finding["doubts"] = [doubt_of(record, Outcome.DONE) for record in records]
     return state_findings("ledger", [finding]) | {"outcome": "failed"}

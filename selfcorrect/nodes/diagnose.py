@@ -1,9 +1,8 @@
 """diagnose: say of every finding its kind, category, rule and ladder; some kinds end the run."""
 
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects.again import may_pass
 from selfcorrect.handlers import HANDLER
 from selfcorrect.model import (
     JSON,
@@ -17,9 +16,6 @@ from selfcorrect.model import (
 )
 from selfcorrect.state import CorrectionState, Update, stop_run
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
-
-if TYPE_CHECKING:
-    from selfcorrect.strategy_map.match import Ruling
 
 
 async def diagnose(state: CorrectionState, context: RunContext) -> Update:
@@ -99,23 +95,14 @@ def diagnose_fault(
         tool: The tool's name.
         **about: See `About`.
     """
-    ruling = rules.ask_rules(finding, tool)
-    if is_own(finding):
-        kind, category = ruling.kind or ErrorKind.INTERNAL, ruling.category or Category.NONE
-        return _complete(rules, finding, ruling, kind, category)
-    from selfcorrect.diagnosis.judgement import judge
+    ruling, more = rules.ask_rules(finding, tool), Finding()
+    if not is_own(finding):
+        from selfcorrect.diagnosis.judgement import judge
 
-    judgement = judge(finding, ruling, lambda fault: rules.ask_rules(fault, tool), **about)
-    complete = _complete(rules, finding, judgement.rules, judgement.kind, judgement.category)
-    is_open = may_pass(acts=about.get("acts", False), by_words=judgement.by_words)
-    return {**complete, **judgement.more, "ladder": complete["ladder"] if is_open else []}
-
-
-def _complete(
-    rules: StrategyMap, finding: Finding, ruling: "Ruling", kind: ErrorKind, category: Category
-) -> Finding:
+        ruling, more = judge(finding, ruling, lambda fault: rules.ask_rules(fault, tool), **about)
+    kind, category = ruling.kind or ErrorKind.INTERNAL, ruling.category or Category.NONE
     first = ruling.rule_for(kind)
-    return {
+    complete: Finding = {
         **finding,
         "kind": kind.value,
         "category": category.value,
@@ -127,3 +114,4 @@ def _complete(
         "confidence": 1.0,
         "witness": "schema",
     }
+    return {**complete, **more}

@@ -47,10 +47,10 @@ def _take(written: JSON, state: CorrectionState, context: RunContext) -> Update:
     }
     if finding and not call.name:
         # A call that came in as one loads nothing of this.
-        from selfcorrect.nodes.text_finding import object_finding, text_finding
+        from selfcorrect.nodes.text_finding import text_finding
 
-        find = text_finding if isinstance(written, str) else object_finding
-        finding = find(str(call.args), finding, state, context)
+        is_text = isinstance(written, str)
+        finding = text_finding(str(call.args), finding, state, context, is_text=is_text)
         if finding is None:
             return update | stop_run("no_call", "The text holds no call.")
     findings = [finding] if finding else []

@@ -4,7 +4,7 @@ Strategies that read arguments share one pass over them, where the ladders list 
 others are asked one by one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
@@ -15,7 +15,16 @@ from selfcorrect.context import LOG, RunContext
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import RemoteError
 from selfcorrect.limits import Spending, add_spending
-from selfcorrect.model import Call, Change, Diagnosis, GiveUp, JsonObject, Safety, change_of
+from selfcorrect.model import (
+    Call,
+    Change,
+    Diagnosis,
+    GiveUp,
+    JsonDict,
+    JsonObject,
+    Safety,
+    change_of,
+)
 from selfcorrect.models.port import ModelPort, value_of
 from selfcorrect.nodes.round import NO_HELP, Round, Rung, make_changes, take
 from selfcorrect.nodes.select_strategy import fault_of
@@ -51,13 +60,10 @@ async def repair(state: CorrectionState, context: RunContext) -> Update:
 def _ladder_of(selected: JsonObject, round_: Round) -> list[Rung]:
     """Return the rungs that are to be tried for one finding."""
     state, context = round_.state, round_.context
-    diagnosis, options = (
-        Diagnosis.of(state["findings"][selected["finding"]]),
-        selected.get("options"),
-    )
+    diagnosis = Diagnosis.of(state["findings"][selected["finding"]])
     rungs = []
     for name in selected["strategies"]:
-        if options:
+        if options := selected.get("options"):
             # A person has written these in place of the options of the rule.
             strategy = context.map.strategies.bind(diagnosis.rule, name, options)
         else:
@@ -100,11 +106,10 @@ def _run_pass(ladders: Iterable[Sequence[Rung]], round_: Round) -> list[Problem]
         allowed = allowed.union(*(context.map.rule(rule).allow for rule in rules))
     faults = [ladder[0] for ladder in ladders if ladder]
     problems: list[Problem] = []
-    for own in _group_by_words(rungs):
-        strategies = {rung.strategy: rung.repair.words for rung in own}
+    for words, own in _group_by_words(rungs):
         # What the policy forbids is looked for last: a question shows what was refused.
         for classes in (allowed, Safety):
-            allow = Permission(strategies, frozenset(classes), tool.acts, tool.description)
+            allow = Permission(words, frozenset(classes), tool.acts, tool.description)
             repaired = repair_arguments(round_.call.args, tool.arguments, allow)
             _take_changes(repaired.changes, own, faults, round_)
             if not repaired.problems:
@@ -113,20 +118,17 @@ def _run_pass(ladders: Iterable[Sequence[Rung]], round_: Round) -> list[Problem]
     return problems
 
 
-def _group_by_words(rungs: Iterable[Rung]) -> list[list[Rung]]:
-    """Return the rungs that may share a pass: rules that give a strategy other words may not."""
-    groups: list[list[Rung]] = []
-    words: list[dict[str, JsonObject]] = []
-    for rung in rungs:
-        own = rung.repair.words
-        fits = (at for at, group in enumerate(words) if group.get(rung.strategy, own) == own)
-        at = next(fits, len(groups))
-        if at == len(groups):
-            groups.append([])
-            words.append({})
-        groups[at].append(rung)
-        words[at][rung.strategy] = own
-    return groups
+def _group_by_words(rungs: Sequence[Rung]) -> Iterator[tuple[JsonDict, list[Rung]]]:
+    """Yield the words of strategies with the rungs that use them.
+
+    Rules that give a strategy other words cannot share a pass.
+    """
+    while rungs:
+        words: JsonDict = {}
+        for rung in rungs:
+            words.setdefault(rung.strategy, rung.repair.words)
+        yield words, [rung for rung in rungs if rung.repair.words == words[rung.strategy]]
+        rungs = [rung for rung in rungs if rung.repair.words != words[rung.strategy]]
 
 
 def _take_changes(

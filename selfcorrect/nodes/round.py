@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from selfcorrect.context import RunContext
@@ -10,7 +9,6 @@ from selfcorrect.effects.again import Refuse
 from selfcorrect.limits import check_bound, cost_of, count
 from selfcorrect.model import (
     ABSENT,
-    MAX_CHANGES,
     Ask,
     Change,
     Changed,
@@ -115,8 +113,8 @@ class Round:
 
     def is_spent(self, rung: Rung) -> bool:
         """Say whether the strategy may not be used any more."""
-        bound_ = check_bound(self.counts, self.context.limits, "per_strategy", rung.strategy)
-        return bound_ is not None
+        limits = self.context.limits
+        return check_bound(self.counts, limits, "per_strategy", rung.strategy) is not None
 
     def is_helped(self, rung: Rung) -> bool:
         """Say whether a change of this round concerns the fault."""
@@ -166,9 +164,6 @@ class Round:
 def take(repair: Repair, rung: Rung, round_: Round) -> str:
     """Take one repair into the round; note and return what it came to."""
     match repair:
-        case Changed(changes) if len(changes) > MAX_CHANGES:
-            # A part of them would be another repair than the one that is meant.
-            return round_.note(rung, "gave_up", f"it makes more than {MAX_CHANGES} changes")
         case Changed(changes):
             return make_changes(map(_as_json, changes), rung, round_)
         case Wait(seconds):
@@ -213,10 +208,7 @@ def _as_json(change: Change) -> Change:
 def make_changes(changes: Iterable[Change], rung: Rung, round_: Round) -> str:
     """Make changes if the policy lets all of them run; note and return what became of them."""
     rule = rung.diagnosis.rule
-    own = [
-        replace(change, strategy=rung.strategy, rule=rule)
-        for change in islice(changes, MAX_CHANGES)
-    ]
+    own = [replace(change, strategy=rung.strategy, rule=rule) for change in changes]
     try:
         new = apply(round_.call, own)
     except LookupError as error:

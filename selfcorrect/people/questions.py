@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from selfcorrect.effects.again import doubt_of
@@ -34,7 +33,7 @@ def question_about(
     # Another round may refuse the same changes again.
     refusals = [trial for trial in tried if trial["outcome"] == "refused"]
     refused = list({str(trial["changes"]): trial for trial in refusals}.values())
-    own: Any = plain(list(islice(ask.options, MAX_OPTIONS)))
+    own: Any = plain(list(ask.options)[:MAX_OPTIONS])
     options = [*own, *({"changes": trial["changes"]} for trial in refused[-3:])]
     doubts = _doubts_of(state)
     beside = state["given"]

@@ -33,10 +33,10 @@ def read_call(source: Any, is_tool: Callable[[str], bool]) -> tuple[Call, Findin
         call = Call(str(value.get("name") or ""), args, None if own_id is None else str(own_id))
         # A call in this form loads nothing of what reads the others.
         return (call, None) if call.name else _unreadable(source, "the call has no name")
-    from selfcorrect.reading.json_calls import CallTextError, read_json_calls
+    from selfcorrect.reading.json_calls import CallTextError, ToolCallKeys
 
     try:
-        calls = read_json_calls(dict(value), is_tool, decode=_decode)
+        calls = ToolCallKeys(is_tool=is_tool, decode=_decode).read(dict(value))
     except CallTextError as error:
         return _unreadable(source, str(error))
     if len(calls) != 1:

@@ -1,5 +1,6 @@
 """Says whether a text is a call: all of it, or lines of its own, or neither."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -33,11 +34,6 @@ class Chosen:
 
 
 @frozen
-class NoCall:
-    """The text holds no call."""
-
-
-@frozen
 class Unreadable:
     """The text holds a call that cannot be read.
 
@@ -68,8 +64,8 @@ def read_text(
     is_tool: IsTool,
     finish_reason: str | None = None,
     keys: ToolCallKeys = USUAL_KEYS,
-) -> Chosen | NoCall | Unreadable:
-    """Read the calls of a text.
+) -> Chosen | Unreadable | None:
+    """Read the calls of a text; None if it holds none.
 
     >>> read_text("Sure! f(a=1)", bool).around
     'Sure!'
@@ -83,15 +79,16 @@ def read_text(
     if len(text) > MAX_BYTES:
         return Unreadable(f"the text is longer than {MAX_BYTES} characters")
     text = with_tags(text)
-    is_tool = cache(is_tool)  # a long text asks for the same few names again and again
+    # A long text asks for the same few names again and again.
+    is_tool = cache(is_tool)
     try:
-        spans = find_spans(text, is_tool, keys)
+        spans = find_spans(text, replace(keys, is_tool=is_tool))
     except CallTextError as error:
         return Unreadable(str(error), error.name)
     chosen = _choose(text, spans, is_tool)
     if chosen is None:
         name = find_attempt(text, is_tool)
-        return NoCall() if name is None else Unreadable("it shows a call that has no form", name)
+        return None if name is None else Unreadable("it shows a call that has no form", name)
     if is_cut(finish_reason) and any(CLOSERS & {*call.skipped} for call in chosen.calls):
         return Unreadable("the text was cut off at the limit of tokens", chosen.calls[-1].name)
     return chosen

@@ -20,94 +20,81 @@ class CallTextError(JsonTextError):
         self.name = name
 
 
+Decode: TypeAlias = Callable[[JSON], tuple[JSON, tuple[str, ...]]]
+"""Returns arguments and what was skipped in their text; what is not JSON stays a text."""
+
+
 @frozen
 class ToolCallKeys:
-    """The keys under which a call holds its parts.
+    """The keys under which a call holds its parts; they read values as calls.
 
     Attributes:
         id: Of the id.
         name: Of the tool's name.
         arguments: Of the arguments.
+        is_tool: Whether a name is the name of a tool.
         is_free: Whether a name is that of a tool that only reads: its calls may use any two keys.
+        decode: Reads arguments that are given as text; left out, all that a model may write.
     """
 
     id: tuple[str, ...] = tuple(_TABLE["id"])
     name: tuple[str, ...] = tuple(_TABLE["name"])
     arguments: tuple[str, ...] = tuple(_TABLE["arguments"])
+    is_tool: IsTool = lambda _: False
     is_free: IsTool = lambda _: False
+    decode: Decode | None = None
 
+    def read(
+        self, value: JSON, skipped: tuple[str, ...] = (), outer_id: str | None = None
+    ) -> tuple[TextCall, ...]:
+        """Return the calls that a value consists of; none if it is anything else.
 
-USUAL_KEYS = ToolCallKeys()
-Decode: TypeAlias = Callable[[JSON], tuple[JSON, tuple[str, ...]]]
-"""Returns arguments and what was skipped in their text; what is not JSON stays a text."""
+        >>> ToolCallKeys().read({"name": "f", "arguments": '{"a": 1}'})[0].arguments
+        {'a': 1}
 
+        Args:
+            value: The value.
+            skipped: What was skipped around it.
+            outer_id: The id that stands around it.
 
-def read_json_calls(
-    value: JSON,
-    is_tool: IsTool,
-    skipped: tuple[str, ...] = (),
-    keys: ToolCallKeys = USUAL_KEYS,
-    decode: Decode | None = None,
-) -> tuple[TextCall, ...]:
-    """Return the calls that a value consists of; none if it is anything else.
-
-    >>> read_json_calls({"name": "f", "arguments": '{"a": 1}'}, bool)[0].arguments
-    {'a': 1}
-
-    Args:
-        value: The value.
-        is_tool: Whether a name is the name of a tool.
-        skipped: What was skipped around it.
-        keys: The keys under which a call holds its parts.
-        decode: Reads arguments that are given as text; left out, all that a model may write.
-
-    Raises:
-        CallTextError: If the value names a known tool and holds more than a call.
-    """
-    return _Reader(is_tool, skipped, keys, decode or _arguments).read(value)
-
-
-@frozen
-class _Reader:
-    is_tool: IsTool
-    skipped: tuple[str, ...]
-    keys: ToolCallKeys
-    decode: Decode
-
-    def read(self, value: JSON, outer_id: str | None = None) -> tuple[TextCall, ...]:
+        Raises:
+            CallTextError: If the value names a known tool and holds more than a call.
+        """
         if isinstance(value, list):
-            parts = [self.read(item) for item in value]
+            parts = [self.read(item, skipped) for item in value]
             return tuple(call for part in parts for call in part) if all(parts) else ()
         if not isinstance(value, dict) or not value:
             return ()
         rest = {key: member for key, member in value.items() if not _is_mark(key, member)}
-        id_keys = [key for key in self.keys.id if isinstance(rest.get(key), str | int)]
+        id_keys = [key for key in self.id if isinstance(rest.get(key), str | int)]
         own_id = str(rest.pop(id_keys[0])) if id_keys else None
         call_id = own_id or outer_id
         if len(rest) == 1:
             [(key, inner)] = rest.items()
             if key in _TABLE["wrappers"] and isinstance(inner, dict | list):
-                return self.read(inner, call_id)
+                return self.read(inner, skipped, call_id)
             if isinstance(inner, dict) and self.is_tool(key):
                 if own_id is not None:
                     # No form writes the id of such a call: it may be an argument.
                     raise CallTextError(key, "an id stands beside its arguments")
-                return (TextCall(key, inner, (), self.skipped, call_id),)
-        return self._call(rest, call_id)
+                return (TextCall(key, inner, (), skipped, call_id),)
+        return self._call(rest, skipped, call_id)
 
-    def _call(self, rest: JsonDict, call_id: str | None) -> tuple[TextCall, ...]:
+    def _call(
+        self, rest: JsonDict, skipped: tuple[str, ...], call_id: str | None
+    ) -> tuple[TextCall, ...]:
         name_keys, argument_keys = self._find_keys(rest)
         name = rest.pop(name_keys[0]) if name_keys else ""
         if not name or not (argument_keys or self.is_tool(name)):
             return ()
-        if not argument_keys and CLOSERS.intersection(self.skipped):
+        if not argument_keys and CLOSERS.intersection(skipped):
             raise CallTextError(name, "the text ends before its arguments")
         written = rest.pop(argument_keys[0]) if argument_keys else None
-        arguments, skipped = self.decode(written)
+        arguments, inner = (self.decode or _arguments)(written)
         if isinstance(arguments, dict) and {"type", "properties"} <= arguments.keys():
             return ()  # the definition of a tool
         if not rest:
-            return (TextCall(name, arguments, (), self.skipped + skipped, call_id),)
+            return (TextCall(name, arguments, (), skipped + inner, call_id),)
         if self.is_tool(name):
             raise CallTextError(name, f"{next(iter(rest))[:40]!r} stands beside its arguments")
         return ()
@@ -117,15 +104,16 @@ class _Reader:
 
         Of a tool that only reads, any two keys may hold its name and one object.
         """
-        names = [key for key in self.keys.name if isinstance(rest.get(key), str)]
-        arguments = [key for key in self.keys.arguments if key in rest]
-        free = [
-            key for key, name in rest.items() if isinstance(name, str) and self.keys.is_free(name)
-        ]
+        names = [key for key in self.name if isinstance(rest.get(key), str)]
+        arguments = [key for key in self.arguments if key in rest]
+        free = [key for key, name in rest.items() if isinstance(name, str) and self.is_free(name)]
         objects = [key for key, inner in rest.items() if isinstance(inner, dict)]
         if len(rest) == 2 and free and objects and not (names and arguments):
             return free, objects
         return names, arguments
+
+
+USUAL_KEYS = ToolCallKeys()
 
 
 def decode_arguments(value: JSON) -> JsonText:
@@ -139,7 +127,8 @@ def decode_arguments(value: JSON) -> JsonText:
     """
     is_blank = isinstance(value, str) and not value.strip()
     read = decode(None if is_blank else value)
-    return JsonText({}, read.skipped) if read.value in (None, []) else read
+    value = {} if read.value in (None, []) else read.value
+    return JsonText(value, inside(read.skipped))
 
 
 def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
@@ -148,7 +137,7 @@ def _arguments(value: JSON) -> tuple[JSON, tuple[str, ...]]:
         read = decode_arguments(value)
     except JsonTextError:
         return value, ()
-    return read.value, inside(read.skipped)
+    return read.value, read.skipped
 
 
 def _is_mark(key: str, value: JSON) -> bool:

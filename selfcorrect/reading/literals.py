@@ -28,11 +28,6 @@ def read_string(text: str, at: int, mark: str, skipped: list[str]) -> tuple[str,
         skipped: Takes what strict JSON would not allow, by kind.
     """
     start = at + len(mark)
-    if mark == '"':
-        plain = _PLAIN.match(text, start)
-        ends = plain and text.startswith('"', plain.end())
-        if plain and ends and not _PHRASE.match(text, plain.end()):
-            return plain[0], plain.end() + 1
     close = _QUOTES.get(mark, mark)
     end = _string_end(text, start, close, skipped)
     body = text[start : end - len(close)]
@@ -73,18 +68,10 @@ def read_word(text: str, at: int, skipped: list[str]) -> tuple[JSON, int]:
 
 
 def _string_end(text: str, at: int, close: str, skipped: list[str]) -> int:
-    end = text.find(close, at)
-    if end < 0:
-        refuse("a text is cut off", at)
-    if len(close) > 1:
-        # In the forms of models a backslash is a character; in Python it takes a quote.
-        if close not in _LONG_ENDS:
-            return end + len(close)
-        if long := _LONG_ENDS[close].match(text, at):
-            return long.end()
-        refuse("a text is cut off", at)
     while quote := _ENDS[close].match(text, at):
         at = quote.end()
+        if len(close) > 1:
+            return at
         if _APOSTROPHE.match(text, at - 1):
             skipped.append("apostrophe")
         elif phrase := _PHRASE.match(text, at - 1):
@@ -116,14 +103,18 @@ def _character(escape: re.Match[str]) -> str:
 
 
 _QUOTES = {"“": "”", "‘": "’"}
-_ENDS = {
-    close: re.compile(rf"(?s)[^\\{close}]*+(?:\\.[^\\{close}]*+)*+{close}") for close in "\"'”’"
-}
-_LONG_ENDS = {
-    mark * 3: re.compile(rf"(?s)(?:[^\\{mark}]++|\\.|{mark}(?!{mark}{mark}))*+{mark * 3}")
-    for mark in "\"'"
-}
-_PLAIN = re.compile(r'[^"\\\x00-\x1f]*+')
+_ENDS = (
+    {close: re.compile(rf"(?s)[^\\{close}]*+(?:\\.[^\\{close}]*+)*+{close}") for close in "\"'”’"}
+    | {
+        mark * 3: re.compile(rf"(?s)(?:[^\\{mark}]++|\\.|{mark}(?!{mark}{mark}))*+{mark * 3}")
+        for mark in "\"'"
+    }
+    | {
+        # In the forms of models a backslash is a character.
+        mark: re.compile(rf"(?s).*?{re.escape(mark)}")
+        for mark in ('<|"|>', "<escape>")
+    }
+)
 _CONTROL = re.compile(r"[\x00-\x1f]")
 # Between two letters, where neither an operator nor a second literal of Python follows.
 _APOSTROPHE = re.compile(

@@ -6,11 +6,7 @@ from itertools import islice
 
 from selfcorrect.model import JSON
 from selfcorrect.names.letters import words as split_words
-from selfcorrect.reading.json_calls import (
-    CallTextError,
-    ToolCallKeys,
-    read_json_calls,
-)
+from selfcorrect.reading.json_calls import CallTextError, ToolCallKeys
 from selfcorrect.reading.json_text import Scanner, decode
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.markup import PATTERNS, TAG, THINKING, read_markup
@@ -18,13 +14,38 @@ from selfcorrect.reading.python_calls import NAME, bare, read_python_calls
 from selfcorrect.reading.text_call import IsTool, Span, TextCall
 
 
-def find_spans(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
+def find_spans(text: str, keys: ToolCallKeys) -> list[Span]:
     """Return the stretches of a text, in order.
 
     Raises:
         CallTextError: If a call of a known tool cannot be read.
     """
-    return _whole(text, is_tool, keys) or _pieces(text, is_tool, keys)
+    if whole := _whole(text, keys):
+        return whole
+    spans: list[Span] = []
+    at = failures = 0
+    turn = len(text)
+    while failures < _MOST_FAILURES and (opening := _START.search(text, at)):
+        if len(spans) > _MOST_SPANS:
+            raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
+        start = opening.start()
+        if turn <= start:
+            break
+        thought = THINKING.match(text, start)
+        if end := _THOUGHT_END.match(text, start):
+            # The host took away what opened this thought.
+            spans, start, thought = [], 0, end
+        span = Span(start, thought.end()) if thought else _read_span(text, start, keys)
+        if span is None:
+            tag = TAG.match(text, start)
+            span = Span(start, tag.end() if tag else start)
+        at = max(span.end, start + 1)
+        if span.calls or thought:
+            spans.append(span)
+            turn = next_turn(text, at)
+        else:
+            failures += 1
+    return spans
 
 
 def blocks_in(text: str) -> list[tuple[int, int, bool]]:
@@ -50,7 +71,7 @@ def words_in(gap: str) -> str:
     return words if words.strip(_QUOTES) else ""
 
 
-def _whole(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
+def _whole(text: str, keys: ToolCallKeys) -> list[Span]:
     """Read a text that is one value of JSON, which may be encoded again, and nothing else."""
     if text.lstrip()[:1] not in ("{", "[", '"'):
         return []
@@ -61,13 +82,11 @@ def _whole(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
     # Behind the value, a comment may be words about the call, or another call.
     if "comment" in read.skipped:
         return []
-    calls = _calls_of(read.value, read.skipped, is_tool, keys)
+    calls = _calls_of(read.value, read.skipped, keys)
     return [Span(0, len(text), calls)] if calls else []
 
 
-def _calls_of(
-    value: JSON, skipped: tuple[str, ...], is_tool: IsTool, keys: ToolCallKeys
-) -> tuple[TextCall, ...]:
+def _calls_of(value: JSON, skipped: tuple[str, ...], keys: ToolCallKeys) -> tuple[TextCall, ...]:
     """Return the calls that a value consists of, as objects or as texts in Python's notation."""
     texts = value
     if isinstance(value, dict) and len(value) == 1:
@@ -75,7 +94,7 @@ def _calls_of(
         texts = inner if _CALLS.issuperset(split_words(key)) else value
     if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
         return _quoted(texts, skipped)
-    return read_json_calls(value, is_tool, skipped, keys)
+    return keys.read(value, skipped)
 
 
 def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
@@ -93,52 +112,25 @@ def _quoted(texts: list[str], skipped: tuple[str, ...]) -> tuple[TextCall, ...]:
     return tuple(calls)
 
 
-def _pieces(text: str, is_tool: IsTool, keys: ToolCallKeys) -> list[Span]:
-    spans: list[Span] = []
-    at = failures = 0
-    turn = len(text)
-    while failures < _MOST_FAILURES and (opening := _START.search(text, at)):
-        if len(spans) > _MOST_SPANS:
-            raise CallTextError("", f"the text holds more than {_MOST_SPANS} calls or thoughts")
-        start = opening.start()
-        if turn <= start:
-            break
-        thought = THINKING.match(text, start)
-        if end := _THOUGHT_END.match(text, start):
-            # The host took away what opened this thought.
-            spans, start, thought = [], 0, end
-        span = Span(start, thought.end()) if thought else _read_span(text, start, is_tool, keys)
-        if span is None:
-            tag = TAG.match(text, start)
-            span = Span(start, tag.end() if tag else start)
-        at = max(span.end, start + 1)
-        if span.calls or thought:
-            spans.append(span)
-            turn = next_turn(text, at)
-        else:
-            failures += 1
-    return spans
-
-
-def _read_span(text: str, start: int, is_tool: IsTool, keys: ToolCallKeys) -> Span | None:
+def _read_span(text: str, start: int, keys: ToolCallKeys) -> Span | None:
     """Read what begins at `start`: calls, another value, or nothing.
 
     Raises:
         CallTextError: If it names a known tool and cannot be read.
     """
     try:
-        span = read_python_calls(text, start) or read_markup(text, start, is_tool)
+        span = read_python_calls(text, start) or read_markup(text, start, keys.is_tool)
         if span or text[start] not in "{[":
             return span
         scanner = Scanner(text, start)
         value = scanner.value()
-        return Span(start, scanner.at, _calls_of(value, tuple(scanner.skipped), is_tool, keys))
+        return Span(start, scanner.at, _calls_of(value, tuple(scanner.skipped), keys))
     except CallTextError as error:
-        if is_tool(error.name):
+        if keys.is_tool(error.name):
             raise
         return Span(start, len(text))
     except JsonTextError as error:
-        name = _named_tool(text, start, is_tool)
+        name = _named_tool(text, start, keys.is_tool)
         if name and not words_in(line_before(text, start)):
             raise CallTextError(name, error) from None
         return None

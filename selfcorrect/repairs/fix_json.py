@@ -23,7 +23,7 @@ from selfcorrect.protocols import RepairContext, tools_named
 from selfcorrect.reading.call_object import is_cut
 from selfcorrect.reading.choose import Chosen, Unreadable, may_read
 from selfcorrect.reading.json_calls import USUAL_KEYS, ToolCallKeys, decode_arguments
-from selfcorrect.reading.json_text import CLOSERS, NOTATION, inside
+from selfcorrect.reading.json_text import CLOSERS, NOTATION
 from selfcorrect.reading.literals import JsonTextError
 from selfcorrect.reading.text_call import TextCall
 
@@ -76,7 +76,7 @@ def _read_arguments(call: Call, text: str, context: RepairContext) -> Repair:
     except JsonTextError as error:
         return GiveUp(str(error))
     skipped = ("fence", *read.skipped) if fence else read.skipped
-    return _take(TextCall(call.name, read.value, (), inside(skipped)), call, "", context)
+    return _take(TextCall(call.name, read.value, (), skipped), call, "", context)
 
 
 def _take(written: TextCall, call: Call, around: str, context: RepairContext) -> Repair:

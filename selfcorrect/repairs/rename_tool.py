@@ -13,7 +13,7 @@ from selfcorrect.names.letters import LONGEST, is_plain, letters, same_words, wo
 from selfcorrect.names.likeness import ALIKE, OTHER, difference, has_rival
 from selfcorrect.pointer import ARGS
 from selfcorrect.protocols import RepairContext
-from selfcorrect.reading.json_calls import read_json_calls
+from selfcorrect.reading.json_calls import ToolCallKeys
 from selfcorrect.reading.markup import TAG
 from selfcorrect.repairs.arguments import SURE, repair_arguments
 from selfcorrect.tools.spec import ToolSpec
@@ -133,7 +133,7 @@ def _inner_call(call: Call, context: RepairContext) -> list[Change] | None:
     # Its name says that a tool is called, and nothing else: `cancel(name="pay", …)` does not pay.
     if not all(word in _CALLERS or word.isdecimal() for word in words(call.name)):
         return None
-    calls = read_json_calls(dict(call.args), lambda name: name in context.tools)
+    calls = ToolCallKeys(is_tool=context.tools.__contains__).read(dict(call.args))
     if len(calls) != 1 or calls[0].name not in context.tools:
         return None
     args = calls[0].arguments

@@ -5,7 +5,7 @@ pattern comes from a tool's server, the text from a model.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, time
 from functools import lru_cache, partial
 from json import dumps, loads
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from selfcorrect.errors import TooLargeError
 from selfcorrect.model import JsonDict, JsonObject, frozen
+from selfcorrect.pointer import parts_of
 
 
 class Validator(Protocol):
@@ -44,11 +45,8 @@ def compile_schema(schema: JsonObject, parts: int) -> Validator:
 def _compile(schema: str, parts: int) -> Validator:
     import jsonschema_rs as library
 
-    plain, longest, listed = loads(schema), None, 1
-    if "pattern" in schema or len(schema) > _LONG:
-        from selfcorrect.schema.patterns import longest_list, longest_text
-
-        longest, listed = longest_text(plain), longest_list(plain)
+    plain = loads(schema)
+    longest, listed = _longest_text(plain), _longest_list(plain)
 
     def build(options: Any) -> Validator:
         validator: Validator = library.validator_for(
@@ -112,10 +110,68 @@ def _count_values(value: Any) -> int:
 
 _FEW = 10
 _MANY = 1_000
-_LONG = 10_000
-"""Parts, listed values and characters of a schema from which on they are looked at."""
+"""Parts and listed values of a schema from which on they are looked at."""
 _MOST_WORK = 4_000_000
-"""Characters times parts of a place, and values times listed ones, in which errors are listed."""
+"""Characters times parts of a pattern or a place, and values times listed ones: what is checked."""
+_MOST_PARTS = 10_000
+"""Parts of a pattern."""
+
+
+def _longest_text(schema: JsonObject) -> int | None:
+    """Return how many characters may be matched; None where a schema has no pattern.
+
+    Matching takes time in proportion to the text and to the pattern with its counted repeats
+    written out, so a large pattern gets a short text.
+
+    Raises:
+        ValueError: If a pattern is too large for any text.
+    """
+    most = max(map(_count_parts, _patterns(schema)), default=0)
+    if most > _MOST_PARTS:
+        raise ValueError(
+            f"a pattern repeats {most} parts, and at most {_MOST_PARTS} are allowed; "
+            "use maxLength in place of counted repeats"
+        )
+    return _MOST_WORK // most if most else None
+
+
+def _patterns(schema: Any) -> Iterator[str]:
+    for part in parts_of(schema):
+        if isinstance(pattern := part.get("pattern"), str):
+            yield pattern
+        by_pattern = part.get("patternProperties")
+        yield from by_pattern if isinstance(by_pattern, Mapping) else ()
+
+
+def _count_parts(pattern: str) -> int:
+    """Return how many characters and classes a pattern has once its repeats are written out."""
+    groups, last = [0], 0
+    for token in _TOKEN.finditer(pattern):
+        if token["opening"]:
+            groups.append(0)
+        elif token["closing"]:
+            last = groups.pop() if len(groups) > 1 else 0
+            groups[-1] += last
+        elif token["least"]:
+            times = max(1, int(token["most"] or token["least"]))
+            groups[-1] += last * (times - 1)
+            last *= times
+        elif token["part"]:
+            last = 1
+            groups[-1] += 1
+    return max(1, sum(groups))
+
+
+_TOKEN = re.compile(
+    r"(?s)\{(?P<least>\d+)(?:,(?P<most>\d*))?\}|(?P<opening>\((?:\?[:=!]|\?<[=!])?)|(?P<closing>\))"
+    r"|[*+?|^$]|(?P<part>\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|.)"
+)
+
+
+def _longest_list(schema: JsonObject) -> int:
+    """Return how many values the longest list of allowed ones has, and at least 1."""
+    lists = (part.get("enum") for part in parts_of(schema))
+    return max([1, *(len(values) for values in lists if isinstance(values, list))])
 
 
 def _is_time(cls: type[datetime | time], text: str) -> bool:

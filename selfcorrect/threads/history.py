@@ -5,10 +5,9 @@ decides which answer stands behind which call, and the form puts the units toget
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import chain, pairwise, takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 from selfcorrect.model import ABSENT, Change, JsonDict, JsonObject, Safety, frozen
@@ -30,52 +29,19 @@ MALFORMED = "This call was not made: its arguments are not a JSON object."
 """What takes the place of an answer that is missing."""
 
 
-@frozen
-class Exchange:
-    """A message that is not an answer, with the answers to its calls.
-
-    Attributes:
-        at: Where the message stands in the thread.
-        ids: The ids of its calls.
-        answers: Where the answer to each of them stands; None where it is missing.
-    """
-
-    at: int
-    ids: tuple[str, ...]
-    answers: tuple[int | None, ...]
-
-
-def pair(units: Sequence[Unit], own_id: str = ".+") -> list[Exchange]:
-    """Return the thread in which each call has an id of its own and one answer directly behind it.
+def pair(units: Sequence[Unit]) -> dict[tuple[int, int], int]:
+    """Return where the answer of each answered call stands, by the place and index of the call.
 
     An answer belongs to the nearest turn before it that has a call with its id and no answer yet.
     Of several such calls in it, the first one whose tool the answer names is meant, else the first
     one. An answer that has no id, but names its tool, belongs to such a call of this tool. Where as
     many answers without a call stand behind a turn as it has calls without an answer, they are
-    those, in order. Any other answer to no call is left out.
-
-    Args:
-        units: The thread.
-        own_id: The pattern of the ids that may be sent.
+    those, in order. Any other answer belongs to no call.
 
     >>> turn = Unit(0, "turn", (ThreadCall("a", "look", {}),))
-    >>> [(each.ids, each.answers) for each in pair([turn, turn, Unit(2, "answer", answers="a")])]
-    [(('a',), (None,)), (('a_2',), (2,))]
+    >>> pair([turn, turn, Unit(2, "answer", answers="a")])
+    {(1, 0): 2}
     """
-    answers, ids = _find_answers(units), _own_ids(units, own_id)
-    return [
-        Exchange(at, ids[at], tuple(answers.get((at, index)) for index in range(len(unit.calls))))
-        for at, unit in enumerate(units)
-        if unit.answers is None
-    ]
-
-
-_MOST_COMPARED = 100
-"""How many calls with one id an answer is compared with."""
-
-
-def _find_answers(units: Sequence[Unit]) -> dict[tuple[int, int], int]:
-    """Return where the answer of each answered call stands, by place and index of the call."""
     waiting: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
     answers: dict[tuple[int, int], int] = {}
     for at, unit in enumerate(units):
@@ -106,21 +72,8 @@ def _find_answers(units: Sequence[Unit]) -> dict[tuple[int, int], int]:
     return answers
 
 
-def _own_ids(units: Sequence[Unit], pattern: str) -> list[tuple[str, ...]]:
-    """Return the ids by place: one that is empty, refused or used before gets another one."""
-    taken = {call.id for unit in units for call in unit.calls}
-    used: set[str] = set()
-    numbers: defaultdict[str, int] = defaultdict(lambda: 1)
-
-    def own(call: ThreadCall) -> str:
-        own_id, stem = call.id and fit(call.id, pattern), call.id[:_LONGEST] or "call"
-        while not own_id or own_id in used or (own_id in taken and own_id != call.id):
-            numbers[stem] += 1
-            own_id = fit(f"{stem}_{numbers[stem]}", pattern)
-        used.add(own_id)
-        return own_id
-
-    return [tuple(map(own, unit.calls)) for unit in units]
+_MOST_COMPARED = 100
+"""How many calls with one id an answer is compared with."""
 
 
 @frozen
@@ -155,72 +108,60 @@ def make_valid(messages: Sequence[Any], form: ProviderForm | None = None) -> Val
     form = form or form_of(messages)
     clean = [form.clean(message) for message in messages]
     units = form.split(clean)
-    exchanges = pair(units, form.own_id)
-    calls = {
-        exchange.at: tuple(map(partial(_own_call, form), units[exchange.at].calls, exchange.ids))
-        for exchange in exchanges
-    }
-    valid = [unit for each in exchanges for unit in _valid_units(each, units, calls[each.at], form)]
-    value = form.join(valid)
-    all_calls = tuple(chain(*calls.values()))
-    if value == list(messages):
-        return ValidThread(list(messages), all_calls, ())
+    answers, calls = pair(units), _own_calls(units, form)
     changes = [
         Change(f"/{at}", old, new, Safety.EXACT, _UNSENT)
         for at, (old, new) in enumerate(zip(messages, clean, strict=True))
         if old is not new
     ]
-    changes += _changes(units, exchanges, calls, form)
-    if not changes:
-        why = "answers must name their calls and stand together"
-        changes = [Change("", list(messages), value, Safety.EXACT, why)]
-    return ValidThread(value, all_calls, tuple(changes))
-
-
-def _own_call(form: ProviderForm, call: ThreadCall, own_id: str) -> ThreadCall:
-    name = fit(call.name, form.own_name)
-    if (call.id, call.name) == (own_id, name) and isinstance(call.args, dict):
-        return call
-    return replace(call, id=own_id, name=name, args=object_of(call.args) or {})
-
-
-def _valid_units(
-    exchange: Exchange, units: Sequence[Unit], calls: Sequence[ThreadCall], form: ProviderForm
-) -> Iterator[Unit]:
-    """Yield a message with its own calls, and one answer to each."""
-    unit = units[exchange.at]
-    yield replace(unit, item=form.with_calls(unit.item, calls)) if calls else unit
-    for old, call, at in zip(unit.calls, calls, exchange.answers, strict=True):
-        answer = Unit(-1, None, answers="") if at is None else units[at]
-        text = MALFORMED if object_of(old.args) is None else LOST
-        yield replace(answer, item=form.answer(answer.item, call, text))
-
-
-def _changes(
-    units: Sequence[Unit],
-    exchanges: Sequence[Exchange],
-    calls: Mapping[int, Sequence[ThreadCall]],
-    form: ProviderForm,
-) -> Iterator[Change]:
-    """Yield what was changed, and why."""
-    order = [at for each in exchanges for at in (each.at, *each.answers) if at is not None]
-    before = dict(pairwise(sorted(order)))
-    moved = {at for old, at in pairwise(order) if before.get(old) != at}
+    valid: list[Unit] = []
+    order: list[int] = []
+    used = {*answers.values()}
     for at, unit in enumerate(units):
         path = f"/{unit.at}"
-        for old, new in zip(unit.calls, calls.get(at, ()), strict=True):
-            yield from _changes_of_call(path, old, new, form)
-        if unit.answers is not None and at not in order:
-            why = "it answers no open call"
-            yield Change(path, unit.item, ABSENT, Safety.LOSSY, why)
-        elif unit.answers is not None and at in moved:
-            why = "an answer must stand directly behind its call"
-            yield Change(path, unit.item, unit.item, Safety.EXACT, why)
-    for exchange in exchanges:
-        path = f"/{units[exchange.at].at}"
-        for call_id, answer in zip(exchange.ids, exchange.answers, strict=True):
-            if answer is None:
-                yield Change(path, ABSENT, call_id, Safety.EXACT, "the call has no answer")
+        if unit.answers is not None:
+            if at not in used:
+                why = "it answers no open call"
+                changes.append(Change(path, unit.item, ABSENT, Safety.LOSSY, why))
+            continue
+        order.append(at)
+        item = form.with_calls(unit.item, calls[at]) if unit.calls else unit.item
+        valid.append(replace(unit, item=item))
+        for index, (old, new) in enumerate(zip(unit.calls, calls[at], strict=True)):
+            changes += _changes_of_call(path, old, new, form)
+            answer = Unit(-1, None, answers="")
+            if (place := answers.get((at, index))) is not None:
+                order.append(place)
+                answer = units[place]
+            else:
+                changes.append(Change(path, ABSENT, new.id, Safety.EXACT, "the call has no answer"))
+            text = MALFORMED if object_of(old.args) is None else LOST
+            valid.append(replace(answer, item=form.answer(answer.item, new, text)))
+    value = form.join(valid)
+    if value == list(messages):
+        value, changes = list(messages), []
+    elif order != sorted(order) or not changes:
+        why = "an answer must name its call and stand directly behind it"
+        changes.append(Change("", list(messages), value, Safety.EXACT, why))
+    return ValidThread(value, tuple(chain(*calls)), tuple(changes))
+
+
+def _own_calls(units: Sequence[Unit], form: ProviderForm) -> list[list[ThreadCall]]:
+    """Return the calls by place, each with an id of its own, as the API takes them."""
+    taken = {call.id for unit in units for call in unit.calls}
+    used: set[str] = set()
+    numbers: defaultdict[str, int] = defaultdict(lambda: 1)
+
+    def own(call: ThreadCall) -> ThreadCall:
+        own_id, stem = call.id and fit(call.id, form.own_id), call.id[:_LONGEST] or "call"
+        while not own_id or own_id in used or (own_id in taken and own_id != call.id):
+            numbers[stem] += 1
+            own_id = fit(f"{stem}_{numbers[stem]}", form.own_id)
+        used.add(own_id)
+        name, args = fit(call.name, form.own_name), object_of(call.args) or {}
+        return replace(call, id=own_id, name=name, args=args)
+
+    return [[*map(own, unit.calls)] for unit in units]
 
 
 def _changes_of_call(

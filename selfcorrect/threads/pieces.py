@@ -6,11 +6,12 @@ from typing import Any
 
 from selfcorrect.model import JSON
 from selfcorrect.reading.call_object import strict_json
+from selfcorrect.threads.forms import ThreadCall
 
 
 @dataclass
-class WrittenCall:
-    """A call as it was streamed, or a piece of one; its arguments are a text still.
+class _Stream:
+    """A call as it is streamed, or a piece of one; its arguments are a text still.
 
     Attributes:
         index: Its index in the turn, as the server says.
@@ -37,8 +38,10 @@ class WrittenCall:
         return any(self.texts) and isinstance(self.args(), dict)
 
 
-def join_pieces(pieces: Iterable[Mapping[str, Any]]) -> list[WrittenCall]:
+def join_pieces(pieces: Iterable[Mapping[str, Any]]) -> list[ThreadCall]:
     """Return the calls that the pieces make up; what has no owner is one without a name.
+
+    The arguments of a call are a text where they are not the JSON of an object.
 
     Some servers give no index, or one for all calls; some repeat the id or the name, or send an
     empty one.
@@ -46,14 +49,14 @@ def join_pieces(pieces: Iterable[Mapping[str, Any]]) -> list[WrittenCall]:
     Args:
         pieces: Each holds `index`, `id`, `name` and `args`, as far as the server sends them.
     """
-    calls: list[WrittenCall] = []
+    calls: list[_Stream] = []
     is_torn = is_late = False
     for chunk in pieces:
         call_id, name = chunk.get("id") or "", chunk.get("name") or ""
         text = chunk.get("args") or ""
         if not (name or text or call_id) or (is_torn and not name):
             continue
-        piece = WrittenCall(chunk.get("index"), call_id, name, [text])
+        piece = _Stream(chunk.get("index"), call_id, name, [text])
         near = [call for call in calls if call.index == piece.index]
         own = [call for call in near if call.id == call_id or not (call.id and call_id)]
         if not own or _begins(piece, own[-1]):
@@ -71,21 +74,18 @@ def join_pieces(pieces: Iterable[Mapping[str, Any]]) -> list[WrittenCall]:
             # A name that is repeated is not a piece of a name.
             call.name += name if name != call.name else ""
             call.texts.append(text)
-    ids = [call.id for call in calls]
-    values = [call.args() for call in calls]
+    written = [ThreadCall(call.id, call.name, call.args()) for call in calls]
+    ids, values = [call.id for call in written], [call.args for call in written]
     # A text that cannot be read may be the arguments of a call that shows none, or hold a part of
     # them, where calls share an id; and where one call has an id, one without may be a piece of it.
     if any(isinstance(value, str) for value in values):
         is_torn |= {} in values or len({*ids}) < len(ids)
     is_torn |= any(ids) and not all(ids)
     is_torn |= is_late and not all(any(call.texts) for call in calls)
-    return [*calls, WrittenCall(None, "", "", [_TORN])] if is_torn else calls
+    return [*written, ThreadCall("", "", "(pieces without a call)")] if is_torn else written
 
 
-_TORN = "(pieces without a call)"
-
-
-def _begins(piece: WrittenCall, call: WrittenCall) -> bool:
+def _begins(piece: _Stream, call: _Stream) -> bool:
     """Say whether a piece begins another call; a head that is sent again says nothing new."""
     is_repeated = piece.name in ("", call.name) and not any(piece.texts)
     return bool(piece.name) and not is_repeated and call.is_whole()

@@ -1,0 +1,110 @@
+"""Calls in the logs of others: a line of our own, a chat, a run of LangSmith, a span."""
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
+from selfcorrect.reading.call_object import strict_json
+from selfcorrect.threads.history import form_of, pair
+from selfcorrect.tools.error_value import error_in
+
+
+@frozen
+class LoggedCall:
+    """A call of a log.
+
+    Attributes:
+        run: What the calls of one run share.
+        name: The tool, as the model wrote it.
+        args: The arguments, or the text in their place.
+        error: What the tool, or its caller, said; None for a call that ended well.
+    """
+
+    run: str
+    name: str
+    args: JSON
+    error: str | None
+
+
+def read_calls(record: JsonObject, run: str) -> Iterator[LoggedCall]:
+    """Yield the calls of a line: a call, a chat with its answers, a run, a span or many spans.
+
+    Args:
+        record: The line.
+        run: What the calls share where the line names no run.
+    """
+    if "resourceSpans" in record:
+        for span in _spans(record):
+            yield from read_calls(span, run)
+    elif "attributes" in record:
+        yield from _of_span(record, run)
+    elif "run_type" in record:
+        if record["run_type"] == "tool":
+            own = str(record.get("trace_id") or run)
+            yield LoggedCall(own, record["name"], _read(record["inputs"]), record.get("error"))
+    elif "messages" in record:
+        yield from _of_thread(record["messages"], str(record.get("id") or run))
+    else:
+        own = str(record.get("task_id") or run)
+        yield LoggedCall(own, record["tool"], _read(record["arguments"]), record.get("error"))
+
+
+def read_tools(record: JsonObject) -> Iterator[JsonObject]:
+    """Yield the schemas of tools that a line holds."""
+    yield from record.get("tools") or ()
+    if "schema" in record:
+        effect = {"effect": record["effect"]} if record.get("effect") else {}
+        yield {"name": record["tool"], "parameters": record["schema"], **effect}
+
+
+def _of_thread(messages: list[Any], run: str) -> Iterator[LoggedCall]:
+    """Read a chat in the form of any provider; a call without an answer is left out."""
+    units = form_of(messages).split(messages)
+    answers = pair(units)
+    for at, unit in enumerate(units):
+        for index, call in enumerate(unit.calls):
+            if (answer := answers.get((at, index))) is not None:
+                yield LoggedCall(run, call.name, _read(call.args), _error_of(units[answer].item))
+
+
+def _error_of(item: JsonObject) -> str | None:
+    """Return what an answer says of a failure, by its own mark, its JSON, or its first word."""
+    content = item.get("content", item.get("output", item.get("functionResponse")))
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text", part) if isinstance(part, Mapping) else part for part in parts]
+    text = "\n".join(each if isinstance(each, str) else json.dumps(each) for each in texts)
+    if item.get("is_error") or item.get("status") == "error" or text.startswith("Error"):
+        return text
+    return error_in(strict_json(text))
+
+
+def _of_span(span: JsonObject, run: str) -> Iterator[LoggedCall]:
+    """Read a span of OpenTelemetry's conventions for GenAI, as JSON of an SDK or of OTLP."""
+    values = span["attributes"]
+    if isinstance(values, list):
+        values = {row["key"]: next(iter(row["value"].values())) for row in values}
+    status = span.get("status") or {}
+    context = span.get("context") or {}
+    if name := values.get("gen_ai.tool.name"):
+        is_error = status.get("code", status.get("status_code")) in _ERROR_CODES
+        words = status.get("message") or status.get("description") or values.get("error.type")
+        own = str(span.get("traceId") or context.get("trace_id") or run)
+        args = _read(values.get("gen_ai.tool.call.arguments") or {})
+        yield LoggedCall(own, name, args, str(words or "error") if is_error else None)
+
+
+_ERROR_CODES = (2, "ERROR", "STATUS_CODE_ERROR")
+
+
+def _spans(record: JsonObject) -> Iterator[JsonDict]:
+    scopes = chain.from_iterable(each["scopeSpans"] for each in record["resourceSpans"])
+    return chain.from_iterable(each["spans"] for each in scopes)
+
+
+def _read(args: JSON) -> JSON:
+    """Return arguments as the model wrote them: an object, or the text that is none."""
+    if isinstance(args, Mapping) and args.keys() == {"input"}:
+        args = args["input"]
+    return strict_json(args) if isinstance(args, str) else args

@@ -1,0 +1,69 @@
+"""`selfcorrect audit`: the logs of others, and what would have become of their calls."""
+
+import json
+
+import pytest
+from kit import main
+
+SCHEMA = {"type": "object", "properties": {"day": {"type": "string", "format": "date"}}}
+TOOL = {"name": "find", "description": "Find.", "parameters": SCHEMA}
+BAD, GOOD = {"day": "Oct 26, 2026"}, {"day": "2026-10-26"}
+OWN = {"tool": "find", "arguments": GOOD, "error": None, "schema": SCHEMA, "task_id": "7"}
+
+
+def chat(args, text):
+    call = {"id": "1", "type": "function", "function": {"name": "find", "arguments": args}}
+    answer = {"role": "tool", "tool_call_id": "1", "content": text}
+    return [{"role": "assistant", "tool_calls": [call]}, answer]
+
+
+def turn(args, **more):
+    use = {"type": "tool_use", "id": "1", "name": "find", "input": args}
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "no such day", **more}
+    return [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+
+
+def span(args, code):
+    values = {"gen_ai.tool.name": "find", "gen_ai.tool.call.arguments": json.dumps(args)}
+    rows = [{"key": key, "value": {"stringValue": value}} for key, value in values.items()]
+    return {"traceId": "7", "attributes": rows, "status": {"code": code, "message": "no such day"}}
+
+
+LOGS = {
+    "ours": [{**OWN, "arguments": BAD, "error": "no such day"}, OWN],
+    "OpenAI": [
+        {"messages": chat(json.dumps(BAD), "Error: no such day") + chat(json.dumps(GOOD), "1")},
+    ],
+    "Anthropic": [{"messages": turn(BAD, is_error=True) + turn(GOOD)}],
+    "LangSmith": [
+        {"run_type": "tool", "name": "find", "inputs": {"input": repr(BAD)}, "error": "no"}
+        | {"trace_id": "7"},
+        {"run_type": "tool", "name": "find", "inputs": GOOD, "error": None, "trace_id": "7"},
+    ],
+    "OpenTelemetry": [
+        {"resourceSpans": [{"scopeSpans": [{"spans": [span(BAD, 2), span(GOOD, 1)]}]}]}
+    ],
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_log_is_read_as_it_is(log, tmp_path, capsys):
+    (tmp_path / "log.jsonl").write_text(
+        "\n".join(json.dumps(line) for line in [{"messages": [], "tools": [TOOL]}, *LOGS[log]])
+    )
+    code = main(["audit", str(tmp_path / "log.jsonl"), "--html", str(tmp_path / "a.html")])
+    lines = capsys.readouterr().out.splitlines()
+    assert (code, lines[:3]) == (
+        0,
+        ["2 calls, 1 failed", "mended without a model: 1", "as the run itself did later: 1"],
+    )
+    assert "format-date" in (tmp_path / "a.html").read_text()
+
+
+def test_an_odd_line_is_named_and_ends_nothing(tmp_path, capsys):
+    path = tmp_path / "log.jsonl"
+    path.write_text(f'{{"messages": 5}}\n{json.dumps(OWN)}\n')
+    assert main(["audit", str(path)]) == 1
+    out, err = capsys.readouterr()
+    assert "1 calls, 0 failed" in out
+    assert "log.jsonl:1" in err
