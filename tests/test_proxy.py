@@ -27,7 +27,7 @@ async def book(to: str, seats: int, ctx: Context) -> str:
         await asyncio.sleep(60)
     if to == "die":
         os._exit(1)
-    server.add_tool(str.upper, "shout")
+    server.add_tool(lambda text: text.upper(), "shout")
     await ctx.session.send_tool_list_changed()
     return "booked"
 
@@ -78,7 +78,7 @@ def test_calls_are_repaired_and_everything_else_passes(proxied):
 
         await client.call_tool("Book", {"To": "x", "seats": "two"}, progress_callback=note)
         resource = await client.read_resource("res://a")
-        told = await call(client, to="x"), await call(client, "Shout", self="a")
+        told = await call(client, to="x"), await call(client, "Shout", Text="a")
         return told, progress, resource.contents[0].text
 
     ((refusal, shout), *passed), calls = proxied(use)

@@ -23,6 +23,8 @@ from selfcorrect.text import quote
 Send: TypeAlias = Callable[[JsonDict, Any], Awaitable[None]]
 """Sends a message; the second argument is the id of the client's request that it belongs to."""
 Connection: TypeAlias = tuple[AsyncIterable[JsonDict], Send]
+_OWN = "selfcorrect-"
+"""What ids of our own requests begin with."""
 _CANCELLED = "notifications/cancelled"
 _SECONDS_TO_CANCEL = 1
 
@@ -32,7 +34,7 @@ class Peer:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._waiting: dict[Any, asyncio.Future[JsonDict]] = {}
+        self._waiting: dict[str, asyncio.Future[JsonDict]] = {}
         self._is_closed = False
 
     async def send(self, message: JsonDict, about: Any = None) -> None:
@@ -56,7 +58,7 @@ class Peer:
         """
         if self._is_closed:
             raise _closed()
-        number = f"selfcorrect-{uuid4().hex}"
+        number = f"{_OWN}{uuid4().hex}"
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             await self.send(_message(id=number, method=method, params=params), about)
@@ -74,10 +76,11 @@ class Peer:
 
     def take(self, reply: JsonDict) -> bool:
         """Take the reply to a request of our own; say whether it is one."""
-        future = self._waiting.get(reply.get("id"))
-        if future is not None and not future.done():
-            future.set_result(reply)
-        return future is not None
+        number = str(reply.get("id"))
+        if number in self._waiting and not self._waiting[number].done():
+            self._waiting[number].set_result(reply)
+        # A server may reply to what was cancelled.
+        return number.startswith(_OWN)
 
     def close(self) -> None:
         """Let every request fail that waits."""
