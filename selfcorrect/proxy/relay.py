@@ -18,7 +18,7 @@ from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, ErrorData
 from selfcorrect.integrations.mcp import is_session_over
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.proxy.tool_calls import CallHost, ToolCalls
-from selfcorrect.text import quote
+from selfcorrect.text import release, text_of
 
 Send: TypeAlias = Callable[[JsonDict, Any], Awaitable[None]]
 """Sends a message; the second argument is the id of the client's request that it belongs to."""
@@ -264,7 +264,7 @@ def _message(**parts: Any) -> JsonDict:
 def _error_reply(error: Exception) -> JsonDict:
     if isinstance(error, McpError):
         return {"error": error.error.model_dump(exclude_none=True)}
-    return {"error": {"code": INTERNAL_ERROR, "message": quote(error, 500)}}
+    return {"error": {"code": INTERNAL_ERROR, "message": release(text_of(error), 500)}}
 
 
 def _closed() -> McpError:

@@ -1,5 +1,6 @@
 """The policy of the proxy: a call of a tool is carried through the loop, and asks the client."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -62,7 +63,7 @@ class ToolCalls:
         self._scope = scope
         self._trust = trust
         self._loop: Loop | None = None
-        self._names: set[str] = set()
+        self._names = Counter[str]()
 
     @property
     def is_loaded(self) -> bool:
@@ -76,18 +77,19 @@ class ToolCalls:
     async def load(self, page_at: Callable[[str | None], Awaitable[JsonDict]]) -> list[JsonDict]:
         """Take the tools of all pages, and return them as they are listed."""
         tools = await list_pages(page_at)
-        names = [tool.get("name") for tool in tools if isinstance(tool, dict)]
-        # Nobody knows which of two tools of one name the server means.
-        clear = [tool for tool in tools if names.count(tool.get("name")) == 1]
-        self._names = set(map(str, names))
-        self._loop = build_loop(self._specs(clear), self._options)
+        objects = [tool for tool in tools if isinstance(tool, dict)]
+        self._names = Counter(str(tool.get("name")) for tool in objects)
+        self._loop = build_loop(self._specs(objects), self._options)
         return tools
 
     def _specs(self, tools: Iterable[JsonDict]) -> Iterable[ToolSpec]:
         for tool in tools:
+            # Nobody knows which of two tools of one name the server means.
+            if self._names[str(tool.get("name"))] > 1:
+                continue
             try:
                 spec = served_tool(tool, _send, trust=self._trust)
-            except (ToolDefinitionError, TypeError, AttributeError):
+            except (ToolDefinitionError, LookupError, TypeError, AttributeError):
                 continue
             if is_usable(spec):
                 yield spec
@@ -95,14 +97,16 @@ class ToolCalls:
     async def answer(self, host: CallHost) -> JsonDict:
         """Return the result of a call: the server's own, or what the model reads of its failure."""
         loop, params, ask = self._loop, host.params, host.ask
+        tools = loop.context.tools if loop else {}
         name = params.get("name")
-        if loop is None or (name in self._names and name not in loop.context.tools):
+        is_other = not isinstance(name, str) or (name in self._names and name not in tools)
+        if loop is None or is_other:
             # A tool whose schema cannot be read is the server's to check.
             return await host.send(params)
         _HOST.set(host)
         context = loop.context
         if ask is not None:
-            context = replace(context, ask=lambda question: _ask(question, context.tools, ask))
+            context = replace(context, ask=lambda question: _ask(question, tools, ask))
         # A client may use an id twice; each of its requests is a call of its own.
         args = params.get("arguments")
         call = {"name": name, "args": {} if args is None else args, "id": uuid4().hex}
