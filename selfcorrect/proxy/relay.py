@@ -133,8 +133,11 @@ class Relay:
         async with anyio.create_task_group() as links:
             async with anyio.create_task_group() as self._tasks:
                 await self._read_server(partial(links.start_soon, read_client))
-                # Calls that wait are answered before the end.
-                await self._end()
+                # Requests that wait are answered before the end.
+                self._server.close()
+                self._client.close()
+                for number in [*self._forwarded]:
+                    await self._refuse(number, _closed())
             links.cancel_scope.cancel()
         return is_client
 
@@ -148,12 +151,6 @@ class Relay:
         except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
             # Somebody wrote to a server that had just died.
             pass
-
-    async def _end(self) -> None:
-        self._server.close()
-        self._client.close()
-        for number in [*self._forwarded]:
-            await self._refuse(number, _closed())
 
     async def _from_client(self, message: JsonDict) -> None:
         method, number = message.get("method"), message.get("id")
@@ -202,15 +199,17 @@ class Relay:
                 reply = _error_reply(error)
             finally:
                 self._running.pop(number, None)
-            with suppress(McpError):
-                await self._client.send(_message(id=number, **reply), number)
+            await self._reply(number, reply)
 
     async def _refuse(self, number: Any, error: Exception) -> None:
         """Answer a request that the server will not answer."""
         if number in self._forwarded:
             self._forwarded.discard(number)
-            with suppress(McpError):
-                await self._client.send(_message(id=number, **_error_reply(error)), number)
+            await self._reply(number, _error_reply(error))
+
+    async def _reply(self, number: Any, reply: JsonDict) -> None:
+        with suppress(McpError):
+            await self._client.send(_message(id=number, **reply), number)
 
     async def _list(self, params: JsonObject, _number: Any) -> JsonDict:
         """Return the tools of all pages, as the server lists them."""
@@ -249,7 +248,10 @@ class Relay:
             return await self._server.request("tools/call", changed)
 
         async def ask(form: JsonObject) -> JsonDict:
-            return await self._client.request("elicitation/create", form, number)
+            try:
+                return await self._client.request("elicitation/create", form, number)
+            except McpError:
+                return {"action": "cancel"}
 
         can = (self._about.get("capabilities") or {}).get("elicitation")
         # An empty object means forms, as in the first version that had them.

@@ -70,10 +70,12 @@ def serve_http(command: Sequence[str], make: Callable[[], ToolCalls], address: s
             await _relay(command, make(), write).run(_messages(read))
 
     host, _, port = address.rpartition(":")
-    # A page in a browser must not reach it under another name.
-    names = [f"{name}:*" for name in {host, *(_LOCAL if host in _LOCAL else ())}]
-    origins = [f"http://{name}" for name in names]
-    security = TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins)
+    # A page in a browser must not reach what is for this machine, under a name of its own.
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=host in _LOCAL,
+        allowed_hosts=[f"{name}:*" for name in _LOCAL],
+        allowed_origins=[f"http://{name}:*" for name in _LOCAL],
+    )
     sessions: Any = Sessions()
     manager = StreamableHTTPSessionManager(sessions, security_settings=security)
     config = uvicorn.Config(

@@ -21,8 +21,9 @@ from selfcorrect.tools.spec import ToolSpec, is_usable
 
 _MANY = 1_000_000
 """Equal calls of a tool that acts: a client may poll, so their number is no fault."""
-_PRIMITIVE = ("string", "number", "integer", "boolean")
-_SHOWN = ("title", "description", "minimum", "maximum", "minLength", "maxLength", "format")
+_PRIMITIVE = {"string", "number", "integer", "boolean"}
+_SHOWN = ("minimum", "maximum", "minLength", "maxLength", "format")
+"""What the client reads of a place; a server's words are not among it."""
 
 
 SendParams: TypeAlias = Callable[[JsonObject], Awaitable[JsonDict]]
@@ -165,17 +166,15 @@ def _label(option: Any) -> str:
 
 
 def _field(place: Place) -> JsonDict:
-    """Return the schema of one field; elicitation has no lists and no objects."""
+    """Return the schema of one field; elicitation has no lists and no objects.
+
+    Listed values are options of the question.
+    """
     shown = {key: place.view[key] for key in _SHOWN if key in place.view}
-    types = [name for name in _PRIMITIVE if name in place.types]
-    choices = [*place.choices]
-    if choices and all(isinstance(choice, str) for choice in choices):
-        return {**shown, "type": "string", "enum": choices}
-    if len(types) == 1 == len(place.types):
-        return {**shown, "type": types[0]}
-    if place.takes("string"):
-        return {**shown, "type": "string"}
-    return {"type": "string", "description": f"as JSON: {quote(dict(place.view), 500)}"}
+    is_simple = len(place.types) == 1 and place.types <= _PRIMITIVE
+    name = "".join(place.types) if is_simple else "string"
+    hint = {} if place.takes(name) else {"title": "as JSON"}
+    return {**shown, **hint, "type": name}
 
 
 def _read(value: JSON, place: Place) -> JSON:
