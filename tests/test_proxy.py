@@ -78,8 +78,8 @@ def test_calls_are_repaired_and_everything_else_passes(proxied):
 
         await client.call_tool("Book", {"To": "x", "seats": "two"}, progress_callback=note)
         resource = await client.read_resource("res://a")
-        told = await call(client, to="x"), await call(client, "Shout", Text="a")
-        return told, progress, resource.contents[0].text
+        texts = await call(client, to="x"), await call(client, "Shout", Text="a")
+        return texts, progress, resource.contents[0].text
 
     ((refusal, shout), *passed), calls = proxied(use)
     assert refusal.startswith("error: The required argument `seats` is missing")

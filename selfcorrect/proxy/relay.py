@@ -34,7 +34,7 @@ class Peer:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._waiting: dict[str, asyncio.Future[JsonDict]] = {}
+        self._futures: dict[str, asyncio.Future[JsonDict]] = {}
         self._is_closed = False
 
     async def send(self, message: JsonDict, about: Any = None) -> None:
@@ -59,7 +59,7 @@ class Peer:
         if self._is_closed:
             raise _closed()
         number = f"{_OWN}{uuid4().hex}"
-        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        future = self._futures[number] = asyncio.get_running_loop().create_future()
         try:
             await self.send(_message(id=number, method=method, params=params), about)
             reply = await future
@@ -68,7 +68,7 @@ class Peer:
                 await self.send(_message(method=_CANCELLED, params={"requestId": number}), about)
             raise
         finally:
-            del self._waiting[number]
+            del self._futures[number]
         if "error" in reply:
             raise McpError(ErrorData.model_validate(reply["error"]))
         result: JsonDict = reply["result"]
@@ -77,15 +77,15 @@ class Peer:
     def take(self, reply: JsonDict) -> bool:
         """Take the reply to a request of our own; say whether it is one."""
         number = str(reply.get("id"))
-        if number in self._waiting and not self._waiting[number].done():
-            self._waiting[number].set_result(reply)
+        if number in self._futures and not self._futures[number].done():
+            self._futures[number].set_result(reply)
         # A server may reply to what was cancelled.
         return number.startswith(_OWN)
 
     def close(self) -> None:
         """Let every request fail that waits."""
         self._is_closed = True
-        for number in [*self._waiting]:
+        for number in [*self._futures]:
             self.take({"id": number, "error": _closed().error.model_dump()})
 
 
@@ -108,9 +108,9 @@ class Relay:
         self._client = Peer(send)
         self._connect = connect
         self._server: Peer
-        self._about: JsonObject = {}
-        self._forwarded: set[Any] = set()
-        self._running: dict[Any, anyio.CancelScope] = {}
+        self._opening: JsonObject = {}
+        self._open_ids: set[Any] = set()
+        self._scopes: dict[Any, anyio.CancelScope] = {}
         self._tasks: Any = None
 
     async def run(self, messages: AsyncIterable[JsonDict]) -> bool:
@@ -136,7 +136,7 @@ class Relay:
                 # Requests that wait are answered before the end.
                 self._server.close()
                 self._client.close()
-                for number in [*self._forwarded]:
+                for number in [*self._open_ids]:
                     await self._refuse(number, _closed())
             links.cancel_scope.cancel()
         return is_client
@@ -158,8 +158,8 @@ class Relay:
         if method is None and self._client.take(message):
             return
         cancelled = params.get("requestId") if method == _CANCELLED else None
-        if isinstance(cancelled, str | int) and cancelled in self._running:
-            self._running[cancelled].cancel()
+        if isinstance(cancelled, str | int) and cancelled in self._scopes:
+            self._scopes[cancelled].cancel()
         elif method == "tools/list" and number is not None:
             self._tasks.start_soon(self._answer, number, self._list, params)
         elif method == "tools/call" and number is not None:
@@ -170,9 +170,9 @@ class Relay:
     async def _forward(self, message: JsonDict) -> None:
         method, number = message.get("method"), message.get("id")
         if method == "initialize":
-            self._about = message.get("params") or {}
+            self._opening = message.get("params") or {}
         if method is not None and number is not None:
-            self._forwarded.add(number)
+            self._open_ids.add(number)
         try:
             await self._server.send(message)
         except (ValueError, McpError) as error:
@@ -182,29 +182,29 @@ class Relay:
         if "method" not in message:
             if self._server.take(message):
                 return
-            self._forwarded.discard(message.get("id"))
+            self._open_ids.discard(message.get("id"))
         if message.get("method") == "notifications/tools/list_changed":
             self._calls.forget()
         # What a server says while one call runs belongs to that call.
-        about = [*self._running] if len(self._running) == 1 else [None]
+        about = [*self._scopes] if len(self._scopes) == 1 else [None]
         with suppress(McpError, ValueError):
             await self._client.send(message, about[0])
 
     async def _answer(self, number: Any, make: Callable[..., Any], params: JsonObject) -> None:
         with anyio.CancelScope() as scope:
-            self._running[number] = scope
+            self._scopes[number] = scope
             try:
                 reply = {"result": await make(params, number)}
             except Exception as error:
                 reply = _error_reply(error)
             finally:
-                self._running.pop(number, None)
+                self._scopes.pop(number, None)
             await self._reply(number, reply)
 
     async def _refuse(self, number: Any, error: Exception) -> None:
         """Answer a request that the server will not answer."""
-        if number in self._forwarded:
-            self._forwarded.discard(number)
+        if number in self._open_ids:
+            self._open_ids.discard(number)
             await self._reply(number, _error_reply(error))
 
     async def _reply(self, number: Any, reply: JsonDict) -> None:
@@ -228,7 +228,7 @@ class Relay:
     async def _open_anew(self) -> bool:
         """Open the session with the server as the client has opened it; say whether it is open."""
         try:
-            await self._server.request("initialize", self._about)
+            await self._server.request("initialize", self._opening)
             await self._server.send(_message(method="notifications/initialized"))
         except McpError:
             return False
@@ -238,14 +238,14 @@ class Relay:
         if not self._calls.is_loaded:
             await self._list({}, number)
 
-        async def send(changed: JsonObject) -> JsonDict:
+        async def send(call: JsonObject) -> JsonDict:
             try:
-                return await self._server.request("tools/call", changed)
+                return await self._server.request("tools/call", call)
             except McpError as error:
                 # A session that ended has not taken the call.
                 if not is_session_over(error) or not await self._open_anew():
                     raise
-            return await self._server.request("tools/call", changed)
+            return await self._server.request("tools/call", call)
 
         async def ask(form: JsonObject) -> JsonDict:
             try:
@@ -253,7 +253,7 @@ class Relay:
             except McpError:
                 return {"action": "cancel"}
 
-        can = (self._about.get("capabilities") or {}).get("elicitation")
+        can = (self._opening.get("capabilities") or {}).get("elicitation")
         # An empty object means forms, as in the first version that had them.
         can_ask = isinstance(can, dict) and (not can or "form" in can)
         return await self._calls.answer(CallHost(params, send, ask if can_ask else None))
