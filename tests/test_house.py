@@ -235,3 +235,21 @@ def test_no_public_function_name_is_used_twice():
                 homes[node.name].add(str(path.relative_to(PACKAGE)))
     # `escalate` is a strategy, and a tool that does the same.
     assert {name for name, where in homes.items() if len(where) > 1} == {"escalate"}
+
+
+def test_most_tests_use_documented_names_alone():
+    """Tests of pure functions stand apart, in `unit/`."""
+    documented = (TESTS / "documented_names.txt").read_text("utf-8").split()
+    parts = [name.split(".") for name in documented]
+    names = {".".join(each[:size]) for each in parts for size in range(1, len(each) + 1)}
+    lines = {True: 0, False: 0}
+    for path in TESTS.glob("test_*.py"):
+        text = path.read_text("utf-8")
+        imported = [
+            f"{node.module}.{name.name}"
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("selfcorrect")
+            for name in node.names
+        ]
+        lines[names.issuperset(imported)] += text.count("\n")
+    assert lines[True] >= 0.7 * sum(lines.values()), lines
