@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum, StrEnum
+from itertools import islice
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, cast, dataclass_transform
 
 JSON: TypeAlias = object
@@ -306,8 +307,13 @@ class Changed:
     def __init__(self, *changes: Change | Iterable[Change]) -> None:
         flat: list[Change] = []
         for part in changes:
-            flat += [part] if isinstance(part, Change) else part
+            # One more than are taken, so that a list without an end shows.
+            flat += [part] if isinstance(part, Change) else islice(part, MAX_CHANGES + 1)
         object.__setattr__(self, "changes", tuple(flat))
+
+
+MAX_CHANGES = 500
+"""How many changes one repair may make."""
 
 
 @frozen

@@ -27,7 +27,7 @@ class Audit:
     Attributes:
         calls: All calls.
         failed: Those that failed.
-        outcomes: What would have become of those: `mended`, `asked`, `told`, `no schema`.
+        outcomes: What would have become of those: `mended`, `asked`, `told`.
         confirmed: Those mended to what the run itself wrote later, and with success.
         kinds: The kinds of their errors.
         strategies: What would have mended them.
@@ -48,7 +48,6 @@ class Audit:
             f"as the run itself did later: {self.confirmed}",
             f"asked of a person: {self.outcomes['asked']}",
             f"told to the model, with a diagnosis: {self.outcomes['told']}",
-            f"of a tool without a schema in the log: {self.outcomes['no schema']}",
         ]
 
 
@@ -89,9 +88,6 @@ def count_calls(calls: list[LoggedCall], tools: dict[str, JsonObject], rules: St
         counts.failed += 1
         finding = recorded_finding(call.error)
         counts.kinds[diagnose_faults(rules, finding, call.name, args=call.args)[0]["kind"]] += 1
-        if not tools:
-            counts.outcomes["no schema"] += 1
-            continue
         mending = mender.call({"name": call.name, "args": call.args})
         counts.outcomes[_OUTCOMES[mending.outcome]] += 1
         if mending.outcome == "repaired":

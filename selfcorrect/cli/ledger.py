@@ -1,8 +1,7 @@
 """`ledger`: what tools that act have done, what is in doubt, and who settled it."""
 
 import argparse
-import json
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,9 @@ from selfcorrect.cli.screen import InputError, say_json
 from selfcorrect.effects.again import Record, in_doubt
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import LedgerError, unknown_name
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JsonDict
 from selfcorrect.protocols import Ledger
+from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote, release
 
 _OUTCOMES = {
@@ -94,18 +94,10 @@ def record_line(record: Record) -> JsonDict:
         "in_doubt": in_doubt(record) and not record.alive,
         "since": datetime.fromtimestamp(record.time, UTC).isoformat(timespec="seconds"),
         "call": record.about,
-        "value": _release(record.value),
+        "value": strict_json(quote(record.value, 1_000)),
     }
     return {
         name: release(item) if isinstance(item, str) else item
         for name, item in line.items()
         if item not in (None, "", False)
     }
-
-
-def _release(value: JSON) -> JSON:
-    """Return a value as it may leave; one that is cut is its text."""
-    text = quote(value, 1_000)
-    with suppress(ValueError):
-        return json.loads(text)
-    return text

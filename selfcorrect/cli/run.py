@@ -5,7 +5,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -16,7 +15,8 @@ from selfcorrect.cli.starter import load_graph_file, make_graph
 from selfcorrect.drawing.recorded import attempts_of, question_of, tell_change
 from selfcorrect.drawing.text import question_lines
 from selfcorrect.errors import CorrectionFailed
-from selfcorrect.model import JSON, JsonDict
+from selfcorrect.model import JsonDict
+from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote, text_of
 
 
@@ -100,9 +100,7 @@ def _answer(question: JsonDict) -> JsonDict | None:
     for line in [*lines, "  a number, a value (JSON or text), approve or reject:"]:
         say(line, "yellow", stderr=True)
     line = sys.stdin.readline()
-    answer: JSON = line.strip()
-    with suppress(ValueError, RecursionError):
-        answer = json.loads(line)
+    answer = strict_json(line.strip())
     if type(answer) is int and 1 <= answer <= len(question["options"]):
         answer = {"action": "choose", "choice": answer - 1}
     return {"question": question["id"], "answer": answer or None} if line else None

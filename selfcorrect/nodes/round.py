@@ -9,6 +9,7 @@ from selfcorrect.effects.again import Refuse
 from selfcorrect.limits import check_bound, cost_of, count
 from selfcorrect.model import (
     ABSENT,
+    MAX_CHANGES,
     Ask,
     Change,
     Changed,
@@ -164,6 +165,9 @@ class Round:
 def take(repair: Repair, rung: Rung, round_: Round) -> str:
     """Take one repair into the round; note and return what it came to."""
     match repair:
+        case Changed(changes) if len(changes) > MAX_CHANGES:
+            # A part of them would be another repair than the one that is meant.
+            return round_.note(rung, "gave_up", f"it makes more than {MAX_CHANGES} changes")
         case Changed(changes):
             return make_changes(map(_as_json, changes), rung, round_)
         case Wait(seconds):

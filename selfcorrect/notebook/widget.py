@@ -19,6 +19,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.notebook.edits import loop_of
+from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import release, text_of
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _do(stepper: "Stepper", message: JsonObject, send: Callable[[Any], None]) ->
             stepper.edit(_edit(*values))
         case "answer":
             key, text = values
-            answer = _value(text)
+            answer = strict_json(text)
             is_ours = loop_of(stepper.graph) is not None
             stepper.answer({"question": key, "answer": answer} if is_ours else answer)
         case "export":
@@ -143,11 +144,3 @@ def _object(name: str, text: str) -> JsonDict:
     if not isinstance(value, dict):
         raise GraphSetupError(f"{name} must be a JSON object")
     return value
-
-
-def _value(text: str) -> Any:
-    """Return what a person typed: JSON where it is JSON, and a text otherwise."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
