@@ -2,7 +2,16 @@
 
 import json
 import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from ipaddress import IPv6Address
 from pathlib import Path
+from typing import Any, Literal, get_type_hints
+from uuid import UUID
+
+from pydantic import AnyUrl, SecretStr
 
 from selfcorrect import StrategyMap, ToolSpec
 from selfcorrect.__main__ import main as main  # noqa: PLC0414  the command `selfcorrect`
@@ -29,6 +38,22 @@ def sections(file):
 def table(file, section):
     """Return the rows of a section whose lines are JSON."""
     return [json.loads(row) for row in sections(file)[section]]
+
+
+TYPES = (
+    *(Any, Literal, Decimal, date, datetime, time, timedelta, UUID, Path, IPv6Address, AnyUrl),
+    *(SecretStr, deque, Iterable, Sequence),
+)
+
+
+def type_of(text, *own):
+    """Return the type that an annotation means; a file may name its own types."""
+
+    def holder():
+        """Hold the annotation."""
+
+    holder.__annotations__ = {"x": text}
+    return get_type_hints(holder, None, {each.__name__: each for each in (*TYPES, *own)})["x"]
 
 
 class Answered(Exception):
