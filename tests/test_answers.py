@@ -28,7 +28,7 @@ QUESTIONS = {
     "a change that is not allowed": {**CALL, "seats": 12},
     "one more equal call": CALL,
 }
-ANSWERS = table("persons.txt", "answers")
+ANSWERS = [*table("persons.txt", "answers"), {"action": "edit", "args": {1: "ann"}}]
 
 
 def mailer():
