@@ -17,7 +17,6 @@ from selfcorrect import (
     Result as ResultOf,
     SelfCorrection,
     ToolSpec,
-    build_graph,
     on_error,
 )
 from selfcorrect.errors import CorrectionFailed
@@ -311,16 +310,3 @@ def test_no_stream_of_answers_passes_the_limits_of_a_graph(answers, decide, call
     assert sum(time.slept) <= seconds
     assert len(ran) <= 1
     assert bool(ran) is ("result" in out)
-
-
-def test_a_checkpoint_of_a_graph_asks_no_model_twice():
-    model = ScriptedModel(['{"q": 5}'], again=True)
-    schema = {"type": "object", "properties": {"q": {"type": "integer"}}, "required": ["q"]}
-    tool = ToolSpec.from_schema(
-        {"name": "t", "description": "t", "parameters": schema}, lambda **args: args, effect=None
-    )
-    graph = build_graph([tool], model=model, checkpointer=InMemorySaver())
-    begun = {"call": {"name": "t", "args": {}}, "request": "five"}
-    graph.invoke(begun, THREAD, interrupt_before=["validate"])
-    assert graph.invoke(None, THREAD)["result"] == {"q": 5}
-    assert len(model.prompts) == 1

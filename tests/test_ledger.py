@@ -563,14 +563,6 @@ def test_an_unusable_path_is_a_ledger_error(tmp_path):
             SqliteLedger(path)
 
 
-def test_a_ledger_outlives_its_object(path):
-    first = SqliteLedger(path)
-    begin(first, "a")
-    first.settle("a", "done", {"id": 7})
-    first.close()
-    assert begin(SqliteLedger(str(path)), "a") == Replay({"id": 7})
-
-
 def test_importing_the_package_loads_no_database():
     code = (
         "import sys, selfcorrect.ledger as l; assert 'sqlite3' not in sys.modules; "

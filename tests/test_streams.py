@@ -14,7 +14,6 @@ from langchain_core.language_models.chat_models import BaseChatModel, generate_f
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGenerationChunk
 from langgraph.graph import START, MessagesState, StateGraph
-from pydantic import BaseModel
 
 from selfcorrect import SelfCorrection
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
@@ -142,19 +141,6 @@ def test_a_cut_call_is_told_whatever_the_stop_reason_says(reason):
     thread = play([piece('{"target": "logs", "older_', "purge", "c1")], "invoke", reason)
     (answer,) = [each for each in thread if isinstance(each, ToolMessage)]
     assert (ran, answer.status) == ([], "error")
-
-
-def test_a_structured_answer_that_was_cut_is_no_answer():
-    class Weather(BaseModel):
-        city: str
-
-    cut = [piece('{"city": "Par', "Weather", "c1")]
-    turns = [chunks(cut, "length"), chunks([piece('{"city": "Paris"}', "Weather", "c2")])]
-    model = Streaming(turns=turns, streaming=True, seen=[])
-    agent = create_agent(model, [purge], middleware=[SelfCorrection()], response_format=Weather)
-    out = agent.invoke({"messages": [HumanMessage("x")]})
-    assert out["structured_response"].city == "Paris"
-    assert len(model.seen) == 2
 
 
 def test_a_message_without_pieces_or_with_the_same_calls_is_left_alone():

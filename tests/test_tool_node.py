@@ -187,17 +187,6 @@ def test_an_answered_call_is_not_executed_whatever_the_ids(order, call_id, is_as
 
 
 @both
-def test_an_answered_call_is_not_executed(is_async):
-    pay, ran = payer()
-    said = ToolMessage("no", tool_call_id="a", status="error")
-    given = [turn(call("a", to="ann"), call("b", to="bob")), said]
-    out = play(graph_of([pay]), {"messages": given}, is_async)["messages"]
-    assert (ran, answers(out)) == (["bob"], {"a": "no", "b": "paid bob"})
-    assert len(play(graph_of([pay]), {"messages": out}, is_async)["messages"]) == len(out)
-    assert ran == ["bob"]
-
-
-@both
 def test_the_same_call_in_a_later_message_is_another_one(is_async):
     pay, ran = payer()
     graph = graph_of([pay], Chat, messages_key="chat", compiled={"checkpointer": InMemorySaver()})
