@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pytest
-from kit import Answered, table
+from kit import Answered, answers_in as answers, table
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware, hook_config
 from langchain.tools import InjectedState, ToolRuntime
@@ -148,10 +148,6 @@ def play(agent, is_async=False, text="do it", **configurable):
     if is_async:
         return asyncio.run(agent.ainvoke(given, config))["messages"]
     return agent.invoke(given, config)["messages"]
-
-
-def answers(messages):
-    return [each for each in messages if isinstance(each, ToolMessage)]
 
 
 def texts(messages):

@@ -5,10 +5,10 @@ from itertools import groupby
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from kit import table
+from kit import answers_in, table
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelRetryMiddleware
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -273,7 +273,7 @@ def test_no_stream_of_answers_passes_the_budget_of_an_agent(items, bounds, decis
     assert most["tool_calls"] is None or len(done) <= most["tool_calls"]
     if most["same_tool"] is not None:
         # In the order of the thread: calls of one turn run side by side.
-        names = [each.name for each in out["messages"] if isinstance(each, ToolMessage)]
+        names = [each.name for each in answers_in(out["messages"])]
         rows = [len(list(row)) for _, row in groupby(names)]
         assert max(rows, default=0) <= most["same_tool"]
     # A turn is asked again where it stopped; what a tool has done is not done again.

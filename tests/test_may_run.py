@@ -154,14 +154,15 @@ def test_who_vouches_for_one_doubt_vouches_for_no_other(outcome):
     assert may_run(history, "mutating", [], asked(history, ["lost"])) == Run()
 
 
-@given(st.integers(1, 4), st.lists(st.sampled_from(["done", "alive"]), max_size=8))
-def test_what_is_being_made_counts_like_what_was_made(most, before):
+@given(st.integers(1, 4), st.lists(st.sampled_from(["done", "alive"]), max_size=8), st.booleans())
+def test_what_is_being_made_counts_like_what_was_made(most, before, destroys):
     history = [
         record(f"k{number}", BEGUN if each == "alive" else Outcome.DONE, alive=each == "alive")
         for number, each in enumerate(before)
     ]
-    verdict = may_run(history, "mutating", [], asked((), (), equal=most))
-    assert isinstance(verdict, Run if len(before) < most else Hold)
+    effect = "destructive" if destroys else "mutating"
+    verdict = may_run(history, effect, [], asked((), (), equal=most))
+    assert isinstance(verdict, Run if len(before) < (1 if destroys else most) else Hold)
 
 
 def test_words_alone_make_no_tool_act():

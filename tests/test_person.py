@@ -2,9 +2,9 @@
 
 import asyncio
 
-from kit import DATE, INTEGER, TEXT, Tool
+from kit import DATE, INTEGER, TEXT, Tool, answers_in
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
@@ -130,7 +130,7 @@ def test_the_answer_is_read_before_a_tool_runs_also_in_another_process(tmp_path)
         end = finding_agent(find, saver)
         out = end.invoke(Command(resume={ids["c2"]: {"action": "reject"}}), CONFIG)
     assert asked == ["bad", "bad", "good"]
-    answers = [each.text for each in out["messages"] if isinstance(each, ToolMessage)]
+    answers = [each.text for each in answers_in(out["messages"])]
     assert answers[0] == "found good"
     assert "A person rejected the call" in answers[1]
 
@@ -147,6 +147,6 @@ def test_an_async_agent_asks_about_each_call_alone():
 
     out = asyncio.run(talk())
     assert asked == ["bad", "bad", "good"]
-    answers = [each.text for each in out["messages"] if isinstance(each, ToolMessage)]
+    answers = [each.text for each in answers_in(out["messages"])]
     assert "A person rejected the call" in answers[0]
     assert answers[1] == "found good"
