@@ -21,22 +21,7 @@ from selfcorrect.ledger import MemoryLedger
 from selfcorrect.schema.place import Place
 from selfcorrect.testing import play
 
-SCHEMA = {
-    "properties": {
-        "n": {"type": "integer", "default": 5},
-        "note": {"type": "string"},
-        "people": {"type": "array", "items": {"properties": {"age": {"type": "number"}}}},
-        "pay": {"anyOf": [{"$ref": "#/$defs/Pay"}, {"type": "null"}], "default": {}},
-        "by": {"additionalProperties": {"$ref": "#/$defs/Pay"}},
-        "pair": {"prefixItems": [{"type": "string"}, {"$ref": "#/$defs/Pay"}]},
-        "either": {"oneOf": [{"type": "integer"}, {"$ref": "#/$defs/Pay"}, {"type": "string"}]},
-        "self": {"$ref": "#/$defs/Self", "default": None},
-    },
-    "$defs": {
-        "Pay": {"type": "object", "properties": {"currency": {"default": "EUR"}}},
-        "Self": {"properties": {"a": {"$ref": "#/$defs/Self", "default": {}}}},
-    },
-}
+((SCHEMA,),) = table("equal.txt", "schema")
 PLACE = Place.of(SCHEMA)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

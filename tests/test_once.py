@@ -68,18 +68,14 @@ def test_a_ledger_that_raises_at_write_k_lets_no_equal_call_run_twice_in_doubt(k
         assert len(tool.ran) <= 1
 
 
-@pytest.mark.parametrize("end", [TimeoutError("x"), "ok"])
-def test_a_call_in_other_words_runs_at_its_second_try(end, tmp_path):
-    tool = Tool(end, "ok", effect="mutating", schema={"to": TEXT, "text": TEXT})
+def test_a_call_in_other_words_runs_at_its_second_try(tmp_path):
+    tool = Tool(TimeoutError("x"), "ok", effect="mutating", schema={"to": TEXT, "text": TEXT})
     ledger = SqliteLedger(tmp_path / "ledger.db")
     words = ["Your invoice is attached", "Here comes the invoice", "Here comes the invoice"]
     outs = [
         run(tool, {"to": "ann", "text": text}, task_id="t", ledger=ledger, id=str(number))
         for number, text in enumerate(words)
     ]
-    if end == "ok":
-        assert len(tool.ran) == 3
-        return
     assert [each["text"] for each in tool.ran] == [words[0], words[2]]
     failure = outs[1]["failure"]
     assert failure["reason"] == "unknown_outcome"

@@ -190,19 +190,7 @@ def test_the_most_frequent_come_first_and_no_more_than_most_are_asked(tmp_path, 
     assert len(prompts) == 2
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["missing.jsonl", "--model", "model.py:model"],
-        ["errors.jsonl", "--model", "model.py:other"],
-        ["errors.jsonl", "--model", "nothing.py:model"],
-        ["errors.jsonl", "--model", "model.py:model", "--strategies", "nowhere"],
-        ["errors.jsonl", "--model", "model.py:model", "-o", "errors.jsonl"],
-        ["errors.jsonl", "--model", "model.py:model", "-o", "none/proposed.toml"],
-        ["errors.jsonl"],
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize("options", table("propose.txt", "bad input"), ids=" ".join)
 def test_bad_input(options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model.py").write_text(MODEL.format(answers=[]), "utf-8")

@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, strategies as st
 from kit import table, type_of
 from langchain_core.messages import AIMessage, ToolMessage
-from langchain_core.tools import InjectedToolArg, StructuredTool, tool
+from langchain_core.tools import InjectedToolArg, StructuredTool, ToolException, tool
 from pydantic import AfterValidator, BaseModel, Field, RootModel
 from typing_extensions import TypedDict
 
@@ -309,16 +309,15 @@ def test_a_langchain_tool_with_a_json_schema_is_taken_as_it_is():
     assert run_tool(spec, {"x": 1}) == {"x": 1}
 
 
-def test_a_langchain_tool_may_be_async():
-    @tool
-    async def find(x: int) -> int:
-        """Find."""
-        return x
+def test_a_langchain_error_does_not_come_as_a_result():
+    def fail() -> str:
+        """Fail."""
+        raise ToolException("no seat")
 
-    spec = ToolSpec.from_langchain(find)
-    assert asyncio.run(arun_tool(spec, {"x": 1})) == 1
-    with pytest.raises(GraphSetupError, match="use ainvoke, or aplay"):
-        run_tool(spec, {"x": 1})
+    made = StructuredTool.from_function(fail, handle_tool_error=True)
+    with pytest.raises(ToolException, match="no seat"):
+        run_tool(ToolSpec.from_langchain(made), {})
+    assert made.handle_tool_error is True
 
 
 def made(call, **options):
