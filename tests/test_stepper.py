@@ -226,7 +226,7 @@ def test_walks_never_act_twice(walk, plays, effect, call_id):
 
 
 HOSTILE = "<script>alert(1)</script> \x1b[2J\u202e sk-proj-abcdefgh12345678 " + "x" * 10_000
-JUNK = [5, None, "x", [5], [[]], [{}], {}, {"name": 5}, [{"ladder": 5, "rule": [], "text": 5}]]
+JUNK = table("stepper.txt", "junk")
 KEYS = ["current", "findings", "attempts", "tried", "selected", "failure", "result", "question"]
 
 
