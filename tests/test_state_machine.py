@@ -6,7 +6,6 @@ The model knows design §7 alone: what the tools did, and who said that a call m
 import os
 import threading
 from collections import Counter
-from functools import partial
 
 from hypothesis import HealthCheck, Phase, settings, strategies as st
 from hypothesis.stateful import (
@@ -17,7 +16,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from kit import INTEGER, TEXT, Answered, do_at_once, with_rules
+from kit import INTEGER, TEXT, Answered, with_rules
 from langchain_core.tools import ToolException
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -442,7 +441,13 @@ class Deployment(RuleBasedStateMachine):
             return lambda: self.kept.invoke(Command(resume={**each, "question": named}), config)
 
         if at_once and len(answers) == 2:
-            do_at_once(*(partial(self.drive, say(each), config) for each in answers))
+            both = [
+                threading.Thread(target=self.drive, args=(say(each), config)) for each in answers
+            ]
+            for each in both:
+                each.start()
+            for each in both:
+                each.join()
             if self.is_cut:
                 self.recover()
         else:
