@@ -225,39 +225,3 @@ def test_logs_go_to_stderr_and_errors_have_no_traceback(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "Traceback" not in done.stderr
     assert "nothing.toml" in done.stderr
-
-
-def test_repair_writes_a_line_for_each_line_in_order(tmp_path, capsys):
-    tool = {"name": "add", "parameters": {"properties": {"n": {"type": "integer"}}}}
-    lines = [
-        {"id": "a", "tools": [tool], "call": {"name": "add", "arguments": {"n": 1}}},
-        {"id": "b", "tools": [tool], "call": {"name": "Add", "arguments": '{"n": "2"}'}},
-        {"id": "c", "tools": [tool], "call": {"name": "add", "arguments": {"n": "many"}}},
-        {"id": "d", "tools": [tool], "raw": "I cannot do that."},
-        {"id": "e", "tools": "none"},
-    ]
-    given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    given.write_text("\n".join(map(json.dumps, lines)) + "\nno JSON\n")
-    assert main(["repair", "--jsonl", str(given), "--out", str(out), "--no-model"]) == 1
-    found = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [each["id"] for each in found] == ["a", "b", "c", "d", "e", None]
-    outcomes = ["valid", "repaired", "ask", "failed", "failed", "failed"]
-    assert [each["outcome"] for each in found] == outcomes
-    assert found[1]["calls"] == [{"name": "add", "arguments": {"n": 2}}]
-    names = {"path", "before", "after", "strategy", "rule", "safety"}
-    assert all(set(each) == names for each in found[1]["changes"])
-    assert found[3]["reason"] == "no_call"
-    assert found[5]["reason"] == "invalid_input"
-    told = capsys.readouterr().err.splitlines()
-    assert [line.partition(": ")[0] for line in told] == [f"{given}:5", f"{given}:6"]
-    assert '"tools" (a list)' in told[0]
-
-
-@pytest.mark.parametrize(("line", "text"), table("usage.txt", "odd errors"))
-def test_an_odd_line_of_diagnose_is_told_and_ends_nothing(line, text, tmp_path, capsys):
-    good = json.dumps({"id": 2, "message": "timed out"})
-    given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    given.write_text(f"{line}\n{good}\n")
-    assert main(["diagnose", "--jsonl", str(given), "--out", str(out)]) == 2
-    assert [json.loads(each)["id"] for each in out.read_text().splitlines()] == [2]
-    assert capsys.readouterr().err == f"{given}:1: {text}\n"

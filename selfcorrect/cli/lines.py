@@ -1,6 +1,5 @@
 """JSON Lines files that the commands read and write; `-` is stdin or stdout."""
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -11,25 +10,6 @@ from typing import IO
 from selfcorrect.cli.screen import InputError, say
 from selfcorrect.drawing.text import error_text
 from selfcorrect.errors import SelfCorrectError
-from selfcorrect.model import JsonDict
-
-
-def write_lines(options: argparse.Namespace, make: Callable[[str], JsonDict]) -> int:
-    """Write a line for each line that is read, in order; return how many are unusable.
-
-    Args:
-        options: What the command was given: `jsonl` and `out`.
-        make: Makes an output of an input.
-    """
-    with ExitStack() as files:
-        out = _open(options.out, "w", files)
-
-        def take(line: str) -> object:
-            output = make(line)
-            print(json.dumps(output), file=out, flush=out is sys.stdout)
-            return output["detail"] if output.get("reason") == "invalid_input" else None
-
-        return take_lines(options.jsonl, take)
 
 
 def take_lines(name: str, take: Callable[[str], object]) -> int:
@@ -37,20 +17,23 @@ def take_lines(name: str, take: Callable[[str], object]) -> int:
 
     Args:
         name: The file.
-        take: Takes a line; what it returns, or raises, is wrong with it.
+        take: Takes a line; what it raises is wrong with it.
     """
     failed = 0
     for line, place in read_lines(name):
         try:
-            wrong = take(line)
-        except json.JSONDecodeError as error:
-            wrong = f"the line must be one JSON object: {error.msg} at column {error.colno}"
+            take(line)
         except UNUSABLE as error:
-            wrong = error_text(error)
-        if wrong:
             failed += 1
-            say(f"{place}: {wrong}", stderr=True)
+            say(f"{place}: {why_unusable(error)}", stderr=True)
     return failed
+
+
+def why_unusable(error: Exception) -> str:
+    """Return what is wrong with a line."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"the line must be one JSON object: {error.msg} at column {error.colno}"
+    return error_text(error, 500)
 
 
 def read_lines(name: str) -> Iterator[tuple[str, str]]:
@@ -62,7 +45,7 @@ def read_lines(name: str) -> Iterator[tuple[str, str]]:
     shown = "stdin" if name == "-" else name
     with ExitStack() as files:
         try:
-            for number, line in enumerate(_open(name, "r", files), 1):
+            for number, line in enumerate(open_file(name, "r", files), 1):
                 if line.strip():
                     yield line, f"{shown}:{number}"
         except UnicodeDecodeError:
@@ -76,7 +59,8 @@ UNUSABLE = (
 """What reading a line of a file may raise, whatever stands in it."""
 
 
-def _open(name: str, mode: str, files: ExitStack) -> IO[str]:
+def open_file(name: str, mode: str, files: ExitStack) -> IO[str]:
+    """Open a file of the command line, until the stack is left."""
     if name == "-":
         return sys.stdin if mode == "r" else sys.stdout
     # Half a character in a line must not end the file.

@@ -2,6 +2,7 @@
 
 import argparse
 import inspect
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from selfcorrect.model import RETRYABLE, Finding, name_place
 from selfcorrect.nodes.diagnose import diagnose_faults
 from selfcorrect.strategy_map.load import shipped_maps
 from selfcorrect.strategy_map.registry import BUILT_IN, built_in
-from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
 from selfcorrect.values.primitives import PRIMITIVES
 
 
@@ -66,6 +67,12 @@ def list_strategies(_options: argparse.Namespace) -> int:
     """List the built-in strategies: name, what each needs, what it does."""
     say_lines(align((name, needs, _summary(name)) for name, needs in sorted(BUILT_IN.items())))
     return 0
+
+
+@cache
+def chosen_map(name: str | None) -> StrategyMap:
+    """Return the map that `--strategies` names, or the default."""
+    return StrategyMap.load(name) if name else load_default()
 
 
 def _comment(path: Path) -> str:

@@ -2,62 +2,47 @@
 
 import argparse
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
 
-from selfcorrect.cli.lines import UNUSABLE, write_lines
+from selfcorrect.cli.batch import run_batch
+from selfcorrect.cli.maps import chosen_map
 from selfcorrect.cli.screen import InputError
 from selfcorrect.mender import Mender, Mending
 from selfcorrect.model import JSON, JsonDict, JsonObject, change_json
 
 _SHOWN = ("path", "before", "after", "strategy", "rule", "safety")
-_MENDERS = 64
-"""How many sets of tools stay ready; a file often has the same few in turn."""
 
 
 def repair_lines(options: argparse.Namespace) -> int:
     """Write a line for each call that is read."""
-    chosen: Any = {"strategies": options.strategies} if options.strategies else {}
-    outcomes = Counter[str]()
-
-    @lru_cache(maxsize=_MENDERS)
-    def mender_of(tools: str) -> Mender:
-        offered: dict[str, JsonObject] = {}
-        for tool in json.loads(tools):
-            # Of two tools of one name nobody can say which is meant: the first one is.
-            name = tool.get("name") or (tool.get("function") or {}).get("name")
-            offered.setdefault(str(name), tool)
-        return Mender(offered.values(), **chosen)
-
-    def repair(line: str) -> JsonDict:
-        output = _repair(line, mender_of)
-        outcomes[output["outcome"]] += 1
-        return output
-
-    write_lines(options, repair)
+    # A map that cannot be used is no fault of a line.
+    chosen_map(options.strategies)
+    empty: JsonDict = {"outcome": "failed", "calls": [], "changes": [], "model_calls": 0}
+    outcomes = run_batch(options, partial(_repair, options.strategies), empty)
     return 1 if outcomes["ask"] + outcomes["failed"] else 0
 
 
-def _repair(line: str, mender_of: Callable[[str], Mender]) -> JsonDict:
-    item: Any = {}
-    try:
-        item = json.loads(line)
-        call = _call_in(item)
-        mender = mender_of(json.dumps(item["tools"]))
-        beside = {key: item[key] for key in ("request", "finish_reason") if item.get(key)}
-        return {"id": item.get("id"), **_result(mender.call(call, **beside))}
-    except UNUSABLE as error:
-        about = item.get("id") if isinstance(item, Mapping) else None
-        empty = {"calls": [], "changes": [], "model_calls": 0}
-        reason = {"reason": "invalid_input", "detail": str(error)[:500]}
-        return {"id": about, "outcome": "failed", **empty, **reason}
+def _repair(strategies: str | None, item: JsonDict) -> JsonDict:
+    call = _call_in(item)
+    mender = _mender_of(strategies, json.dumps(item["tools"]))
+    beside = {key: item[key] for key in ("request", "finish_reason") if item.get(key)}
+    return _result(mender.call(call, **beside))
 
 
-def _call_in(item: Any) -> JSON:
-    if not isinstance(item, Mapping) or not isinstance(item.get("tools"), list):
-        raise InputError('a line must be an object with "tools" (a list), and "raw" or "call"')
+@lru_cache(maxsize=64)
+def _mender_of(strategies: str | None, tools: str) -> Mender:
+    """Return a Mender of tools; a file often has the same few in turn."""
+    offered: dict[str, JsonObject] = {}
+    for tool in json.loads(tools):
+        # Of two tools of one name nobody can say which is meant: the first one is.
+        name = tool.get("name") or (tool.get("function") or {}).get("name")
+        offered.setdefault(str(name), tool)
+    return Mender(offered.values(), strategies=chosen_map(strategies))
+
+
+def _call_in(item: JsonDict) -> JSON:
+    if not isinstance(item.get("tools"), list):
+        raise InputError('"tools" is missing (it must be a list)')
     for name in ("call", "raw"):
         if item.get(name) is not None:
             return item[name]

@@ -31,7 +31,7 @@ SCHEMA = {"type": "object", "properties": PLACES}
 def read(text, args=ARGS, schema=SCHEMA, **facts):
     """Return the diagnosis of a recorded error as the command line gives it."""
     record = {"message": text, "arguments": args, "schema": schema, **facts}
-    return diagnosis_line(record, MAP)
+    return diagnosis_line(None, record)
 
 
 def tool(error, effect="read_only", atomic=False):
@@ -290,14 +290,3 @@ def test_modules_are_loaded_when_they_are_needed(values, loads, spares):
     assert loads in modules
     assert spares not in modules
     assert FILE.stat().st_size <= 350_000
-
-
-def test_the_command_names_what_it_cannot_read(tmp_path, capsys):
-    from selfcorrect.cli.main import main
-
-    given, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    given.write_text('{"id": "a", "message": "permission denied"}\n{"id": "b"}\nnot json\n')
-    assert main(["diagnose", "--jsonl", str(given), "--out", str(out)]) == 2
-    (line,) = out.read_text().splitlines()
-    assert json.loads(line)["kind"] == "auth"
-    assert 'in.jsonl:2: "message" is missing' in capsys.readouterr().err
