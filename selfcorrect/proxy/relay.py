@@ -1,7 +1,8 @@
-"""What goes between a client and a server of MCP: unchanged, but for lists and calls of tools.
+"""What goes between a client and a server of MCP: passed on, but for lists and calls of tools.
 
-Messages are JSON-RPC objects. Ids and progress tokens stay those that the client and the server
-chose, so progress, sampling, roots and whatever else the protocol has need no code here.
+Messages are JSON-RPC objects. Requests of the client are sent on under ids of our own. Progress
+tokens, and the ids of the server's requests, stay as they are, so progress, sampling, roots and
+whatever else the protocol has need no code here.
 """
 
 import asyncio
@@ -109,7 +110,6 @@ class Relay:
         self._connect = connect
         self._server: Peer
         self._opening: JsonObject = {}
-        self._open_ids: set[Any] = set()
         self._scopes: dict[Any, anyio.CancelScope] = {}
         self._tasks: Any = None
 
@@ -136,8 +136,6 @@ class Relay:
                 # Requests that wait are answered before the end.
                 self._server.close()
                 self._client.close()
-                for number in [*self._open_ids]:
-                    await self._refuse(number, _closed())
             links.cancel_scope.cancel()
         return is_client
 
@@ -160,32 +158,20 @@ class Relay:
         cancelled = params.get("requestId") if method == _CANCELLED else None
         if isinstance(cancelled, str | int) and cancelled in self._scopes:
             self._scopes[cancelled].cancel()
-        elif method == "tools/list" and number is not None:
-            self._tasks.start_soon(self._answer, number, self._list, params)
-        elif method == "tools/call" and number is not None:
-            self._tasks.start_soon(self._answer, number, self._call, params)
+        elif method is not None and number is not None:
+            own = {"tools/list": self._list, "tools/call": self._call}
+            make = own.get(method) or partial(self._pass, method)
+            self._tasks.start_soon(self._answer, number, make, params)
         else:
-            await self._forward(message)
-
-    async def _forward(self, message: JsonDict) -> None:
-        method, number = message.get("method"), message.get("id")
-        if method == "initialize":
-            self._opening = message.get("params") or {}
-        if method is not None and number is not None:
-            self._open_ids.add(number)
-        try:
-            await self._server.send(message)
-        except (ValueError, McpError) as error:
-            await self._refuse(number, error)
+            with suppress(McpError, ValueError):
+                await self._server.send(message)
 
     async def _from_server(self, message: JsonDict) -> None:
-        if "method" not in message:
-            if self._server.take(message):
-                return
-            self._open_ids.discard(message.get("id"))
+        if "method" not in message and self._server.take(message):
+            return
         if message.get("method") == "notifications/tools/list_changed":
             self._calls.forget()
-        # What a server says while one call runs belongs to that call.
+        # What a server says while one request is open belongs to that request.
         about = [*self._scopes] if len(self._scopes) == 1 else [None]
         with suppress(McpError, ValueError):
             await self._client.send(message, about[0])
@@ -199,17 +185,14 @@ class Relay:
                 reply = _error_reply(error)
             finally:
                 self._scopes.pop(number, None)
-            await self._reply(number, reply)
+            with suppress(McpError):
+                await self._client.send(_message(id=number, **reply), number)
 
-    async def _refuse(self, number: Any, error: Exception) -> None:
-        """Answer a request that the server will not answer."""
-        if number in self._open_ids:
-            self._open_ids.discard(number)
-            await self._reply(number, _error_reply(error))
-
-    async def _reply(self, number: Any, reply: JsonDict) -> None:
-        with suppress(McpError):
-            await self._client.send(_message(id=number, **reply), number)
+    async def _pass(self, method: str, params: JsonObject, _number: Any) -> JsonDict:
+        """Return what the server answers."""
+        if method == "initialize":
+            self._opening = params
+        return await self._server.request(method, params)
 
     async def _list(self, params: JsonObject, _number: Any) -> JsonDict:
         """Return the tools of all pages, as the server lists them."""
