@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 import anyio
-from mcp import McpError
 from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, ErrorData
 
 from selfcorrect.integrations.mcp import is_session_over
@@ -30,6 +29,14 @@ _CANCELLED = "notifications/cancelled"
 _SECONDS_TO_CANCEL = 1
 
 
+class ReplyError(Exception):
+    """The other side replies with an error, or has gone; every version of the SDK has its own."""
+
+    def __init__(self, error: ErrorData) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
 class Peer:
     """One side: what is sent to it, and its replies to requests of our own."""
 
@@ -42,7 +49,7 @@ class Peer:
         """Send a message.
 
         Raises:
-            McpError: If the other side has gone.
+            ReplyError: If the other side has gone.
             ValueError: If the message is not JSON.
         """
         try:
@@ -55,7 +62,7 @@ class Peer:
         """Send a request of our own, and return its result.
 
         Raises:
-            McpError: If the reply is an error, or the other side has gone.
+            ReplyError: If the reply is an error, or the other side has gone.
         """
         if self._is_closed:
             raise _closed()
@@ -71,7 +78,7 @@ class Peer:
         finally:
             del self._futures[number]
         if "error" in reply:
-            raise McpError(ErrorData.model_validate(reply["error"]))
+            raise ReplyError(ErrorData.model_validate(reply["error"]))
         result: JsonDict = reply["result"]
         return result
 
@@ -163,7 +170,7 @@ class Relay:
             make = own.get(method) or partial(self._pass, method)
             self._tasks.start_soon(self._answer, number, make, params)
         else:
-            with suppress(McpError, ValueError):
+            with suppress(ReplyError, ValueError):
                 await self._server.send(message)
 
     async def _from_server(self, message: JsonDict) -> None:
@@ -173,7 +180,7 @@ class Relay:
             self._calls.forget()
         # What a server says while one request is open belongs to that request.
         about = [*self._scopes] if len(self._scopes) == 1 else [None]
-        with suppress(McpError, ValueError):
+        with suppress(ReplyError, ValueError):
             await self._client.send(message, about[0])
 
     async def _answer(self, number: Any, make: Callable[..., Any], params: JsonObject) -> None:
@@ -185,7 +192,7 @@ class Relay:
                 reply = _error_reply(error)
             finally:
                 self._scopes.pop(number, None)
-            with suppress(McpError):
+            with suppress(ReplyError):
                 await self._client.send(_message(id=number, **reply), number)
 
     async def _pass(self, method: str, params: JsonObject, _number: Any) -> JsonDict:
@@ -213,7 +220,7 @@ class Relay:
         try:
             await self._server.request("initialize", self._opening)
             await self._server.send(_message(method="notifications/initialized"))
-        except McpError:
+        except ReplyError:
             return False
         return True
 
@@ -224,7 +231,7 @@ class Relay:
         async def send(call: JsonObject) -> JsonDict:
             try:
                 return await self._server.request("tools/call", call)
-            except McpError as error:
+            except ReplyError as error:
                 # A session that ended has not taken the call.
                 if not is_session_over(error) or not await self._open_anew():
                     raise
@@ -233,7 +240,7 @@ class Relay:
         async def ask(form: JsonObject) -> JsonDict:
             try:
                 return await self._client.request("elicitation/create", form, number)
-            except McpError:
+            except ReplyError:
                 return {"action": "cancel"}
 
         can = (self._opening.get("capabilities") or {}).get("elicitation")
@@ -247,10 +254,10 @@ def _message(**parts: Any) -> JsonDict:
 
 
 def _error_reply(error: Exception) -> JsonDict:
-    if isinstance(error, McpError):
+    if isinstance(error, ReplyError):
         return {"error": error.error.model_dump(exclude_none=True)}
     return {"error": {"code": INTERNAL_ERROR, "message": release(text_of(error), 500)}}
 
 
-def _closed() -> McpError:
-    return McpError(ErrorData(code=CONNECTION_CLOSED, message="the connection is closed"))
+def _closed() -> ReplyError:
+    return ReplyError(ErrorData(code=CONNECTION_CLOSED, message="the connection is closed"))

@@ -17,7 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp.types import INTERNAL_ERROR, JSONRPCMessage
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from selfcorrect.context import LOG
 from selfcorrect.model import JsonDict
@@ -131,12 +131,15 @@ async def _messages(stream: Any) -> AsyncIterator[JsonDict]:
                 break
 
 
+_MESSAGE: TypeAdapter[Any] = TypeAdapter(JSONRPCMessage)
+
+
 def _sender(write: Any) -> Send:
     async def send(message: JsonDict, about: Any) -> None:
         # What JSON cannot hold is refused here; the SDK's writer would die of it.
         text = json.dumps(message, allow_nan=False)
         metadata = ServerMessageMetadata(related_request_id=about) if about is not None else None
-        await write.send(SessionMessage(JSONRPCMessage.model_validate_json(text), metadata))
+        await write.send(SessionMessage(_MESSAGE.validate_json(text), metadata))
 
     return send
 
