@@ -5,8 +5,7 @@ answer the questions of its graphs, make it a node of a graph with a checkpointe
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, as_completed
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,15 +14,13 @@ from uuid import uuid4
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph import START
-from langgraph.pregel import Pregel
-from langgraph.runtime import RunControl
 
 from selfcorrect.context import run_sync
 from selfcorrect.effects.again import may_start_over
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import CHECKPOINTER, SCOPE, GraphNode
-from selfcorrect.model import UNDECLARED, JsonDict, JsonObject
+from selfcorrect.model import UNDECLARED, JsonDict, JsonObject, T
 from selfcorrect.models.port import value_of
 from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.text import bound, quote
@@ -60,8 +57,8 @@ def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
 def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
     """Run graphs side by side; the first that gives a `result` wins, and the others are cancelled.
 
-    Under `invoke` a running tool cannot be cancelled: its graph stops after it, unheard. Nobody is
-    asked: a graph that has a question fails. If all fail, the failure that came last is returned.
+    A sync tool cannot be cancelled: its graph ends, and the tool goes on, unheard. Nobody is asked:
+    a graph that has a question fails. If all fail, the failure that came last is returned.
 
     Args:
         *graphs: Compiled graphs, or what these functions return.
@@ -72,25 +69,24 @@ def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
     """
 
     async def run(way: str, value: Any, config: RunnableConfig, **options: Any) -> Any:
-        control = RunControl()
         if way == "invoke":
-            options["control"] = control
+            coroutine = run("ainvoke", value, config, **options)
+            return start_thread("speculative", _run_loop, coroutine).result()
         # Graphs that run side by side would share the checkpoints of one thread.
         own = {**config, "configurable": {**config["configurable"], CHECKPOINTER: None}}
         ends = [_end_of(graph, way, value, own, **options) for graph in graphs]
+        tasks = list(map(asyncio.ensure_future, ends))
+        end: End = None
         try:
-            if way == "invoke":
-                futures = [start_thread("speculative", run_sync, end) for end in ends]
-                return await _first_success(map(Future.result, as_completed(futures)))
-            tasks = list(map(asyncio.ensure_future, ends))
-            try:
-                return await _first_success(asyncio.as_completed(tasks))
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+            for task in asyncio.as_completed(tasks):
+                end = await task
+                if _has(end, "result"):
+                    break
+            return _unwrap(end)
         finally:
-            control.request_drain("another graph has won")
+            for loser in tasks:
+                loser.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     race = _Combination("speculative", graphs, run)
     if not may_repeat and not _only_reads(race):
@@ -205,23 +201,20 @@ def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> Jso
     }
 
 
+def _run_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine; what it has left behind in other threads is not waited for."""
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(coroutine)
+    finally:
+        loop.close()
+
+
 async def _end_of(graph: Graph, way: str, *args: Any, **options: Any) -> End:
-    if not isinstance(graph, Pregel | _Combination):
-        options.pop("control", None)
     try:
         return await value_of(getattr(graph, way)(*args, **options))
     except Exception as error:
         return error
-
-
-async def _first_success(ends: Iterable[Any]) -> Any:
-    """Return the first success; without one, end as the last failure."""
-    end: End = None
-    for waiting in ends:
-        end = await value_of(waiting)
-        if _has(end, "result"):
-            break
-    return _unwrap(end)
 
 
 def _unwrap(end: End) -> Any:

@@ -22,7 +22,7 @@ from selfcorrect.drawing.view import Detail, Moment, Picture, Status, View, View
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict, frozen
 from selfcorrect.notebook.edits import loop_of
-from selfcorrect.notebook.history import History, Point, state_of
+from selfcorrect.notebook.history import History, Point, error_of, state_of
 from selfcorrect.text import quote, redact_json, text_of
 
 _MOST = 2_000
@@ -37,7 +37,6 @@ class Sight:
         graph: The graph.
         history: The thread.
         head: Where the head stands.
-        error: What the last step raised.
         breakpoints: The nodes before which a run stops.
         is_running: Whether a command is at work.
     """
@@ -46,7 +45,6 @@ class Sight:
     graph: Any
     history: History
     head: Point
-    error: str
     breakpoints: Collection[str]
     is_running: bool = False
 
@@ -67,7 +65,7 @@ class Sight:
             return "running"
         if self.is_past:
             return "past"
-        if self.error:
+        if error_of(self.now):
             return "error"
         if self.now.interrupts:
             return "waiting"
@@ -130,9 +128,7 @@ def _moments(sight: Sight) -> list[Moment]:
 
 
 def _event(point: Point) -> JsonDict:
-    """Return what the node of a point wrote into the trail, or a person into the state."""
-    if point.kind == "edit":
-        return {"changes": _edits(point)}
+    """Return what the node of a point wrote into the trail."""
     trail = state_of(point.snapshot).get("trail")
     last = dict_of(trail[-1]) if isinstance(trail, list) and trail else {}
     return last if (last.get("node"),) == point.nodes else {}
@@ -146,20 +142,7 @@ def _detail(sight: Sight) -> Detail:
     findings = map(dict_of, list_of(state_of(sight.now).get("findings")))
     ruled = [finding for finding in findings if "ladder" in finding]
     event = {**_event(sight.head), "findings": ruled}
-    return {**detail_of(event), "error": sight.error if sight.status == "error" else ""}
-
-
-def _edits(point: Point) -> list[JsonDict]:
-    """Return what a person has written, as changes of the state's keys."""
-    before = state_of(point.parent.snapshot) if point.parent is not None else {}
-    after = state_of(point.snapshot)
-    sides = {"before": before, "after": after}.items()
-    return [
-        {"path": f"/{key}", "safety": "human", "strategy": "person"}
-        | {side: state[key] for side, state in sides if key in state}
-        for key in {**before, **after}
-        if quote(before.get(key), _MOST) != quote(after.get(key), _MOST)
-    ]
+    return {**detail_of(event), "error": error_of(sight.now) if sight.status == "error" else ""}
 
 
 def _commands(sight: Sight, status: Status) -> list[str]:
