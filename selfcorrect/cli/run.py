@@ -12,8 +12,8 @@ from uuid import uuid4
 from selfcorrect.cli.lines import read_lines
 from selfcorrect.cli.screen import InputError, complain, say, say_json
 from selfcorrect.cli.starter import load_graph_file, make_graph
-from selfcorrect.drawing.recorded import attempts_of, question_of, tell_change
-from selfcorrect.drawing.text import question_lines
+from selfcorrect.drawing.recorded import attempts_of, question_of, views_of
+from selfcorrect.drawing.text import change_text, question_lines
 from selfcorrect.errors import CorrectionFailed
 from selfcorrect.model import JsonDict
 from selfcorrect.reading.call_object import strict_json
@@ -117,43 +117,35 @@ def ending(out: JsonDict) -> str:
     return "failure" if "failure" in out else "result"
 
 
+_STYLES = {"result": "green", "question": "yellow", "failure": "red"}
+
+
 def _show(task: _Task, out: JsonDict) -> None:
-    end, failure = ending(out), out.get("failure", {})
+    end, view = ending(out), views_of(out, title=task.title)[-1]
     say(f"■ {task.title}", "bold")
-    for event in out.get("trail", ()):
-        for change in event.get("changes", ()):
-            say(f"  {tell_change(change)}")
-        if event.get("wait"):
-            say(f"  wait {event['wait']:.2f} s")
-        if end == "result" and "reason" in event:
-            # An agent goes on after a call that failed.
-            say(f"  {event['reason']}: {event['detail']}", "yellow")
+    for change in view["changes"]:
+        say(f"  {change_text(change)}")
+    question = view["question"] or {"question": "", "options": []}
+    text = out.get("failure", {}).get("detail") or question["question"]
     if end == "result":
-        say(f"  result (executions: {_executions(out)})  {quote(out.get('result'), 200)}", "green")
-    elif end == "question":
-        question = out.get("question") or failure.get("question") or {}
-        say(f"  question  {question.get('question') or failure['detail']}", "yellow")
-        for option in question_of(question)["options"]:
-            say(f"    {option}")
-    else:
-        say(f"  failure  {failure['reason']}: {failure['detail']}", "red")
+        text = quote(out.get("result"), 200)
+        # An agent goes on after a call that failed.
+        for event in out.get("trail", ()):
+            if "reason" in event:
+                say(f"  {event['reason']}: {event['detail']}", "yellow")
+    say(f"  {end}  {text}", _STYLES[end])
+    for option in question["options"]:
+        say(f"    {option}")
     if task.expected not in (None, end):
         say(f"  expected a {task.expected}", "red")
 
 
-def _executions(out: JsonDict) -> int:
-    trail = out.get("trail", ())
-    return sum(event["node"] == "execute" and "attempt" in event for event in trail)
-
-
 def _task(text: str, place: str) -> _Task:
-    """Read an input of the graph, a bare call, or a text that a model wrote."""
+    """Read an input of the graph, or a bare call."""
     try:
         item = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{place}: the line must be one JSON value: {error}") from None
-    if isinstance(item, str):
-        return _Task(item, None, {"raw": item})
     if not isinstance(item, dict):
         raise InputError(f'{place}: a call must be an object: {{"name": …, "args": {{…}}}}')
     inputs = item if item.keys() & {"call", "raw", "request"} else {"call": item}
