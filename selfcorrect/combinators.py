@@ -6,7 +6,6 @@ answer the questions of its graphs, make it a node of a graph with a checkpointe
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -185,17 +184,11 @@ def _list_executions(out: JsonObject) -> list[JsonDict]:
 
 def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> JsonDict:
     """Return the output of a loop that ended at its bound."""
-    last = FailureReport.from_state(out)
     detail = f"The check did not hold within `max_iterations` = {most} runs."
-    words = last.for_model if last else f"The last result, as data: {quote(out.get('result'), 600)}"
-    report = replace(
-        last or FailureReport("limit_reached", detail),
-        reason="limit_reached",
-        detail=detail,
-        for_model=bound(f"{detail} {words}", 1_200),
-        advice=ADVICE["limit_reached"],
-        attempts=attempts,
-    )
+    data = f"The last result, as data: {quote(out.get('result'), 600)}"
+    words = bound(f"{detail} {_failure_of(out).get('for_model') or data}", 1_200)
+    advice = ADVICE["limit_reached"]
+    report = FailureReport("limit_reached", detail, words, advice, attempts=attempts)
     return {key: item for key, item in out.items() if key != "result"} | {
         "failure": report.to_json()
     }

@@ -134,7 +134,7 @@ def test_07_a_breakpoint_stops_a_run(cell):
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("args", "{", "not JSON"),
+        ("args", "{", "must be a JSON object"),
         ("args", "[1]", "must be a JSON object"),
         ("values", '{"curent": 1}', "did you mean 'current'"),
     ],

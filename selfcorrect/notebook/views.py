@@ -26,7 +26,7 @@ from selfcorrect.notebook.history import History, Point, error_of, state_of
 from selfcorrect.text import quote, redact_json, text_of
 
 _MOST = 2_000
-_SENTENCES = load_table("notebook/sentences.toml")
+_STATUSES = load_table("notebook/statuses.toml")
 
 
 @frozen
@@ -78,11 +78,12 @@ class Sight:
 def view_of(sight: Sight) -> View:
     """Return everything that is shown of a run."""
     loop, now, state, status = loop_of(sight.graph), sight.now, state_of(sight.now), sight.status
+    about = _STATUSES[status]
     title = dict_of(state.get("current")).get("name") if loop else None
     return {
         "title": shown(title or sight.graph.name),
         "status": status,
-        "sentence": _SENTENCES[status].format(next=_names(now.next) or "nothing"),
+        "sentence": about["sentence"].format(next=_names(now.next) or "nothing"),
         "picture": _picture(sight),
         "timeline": _moments(sight),
         "detail": _detail(sight),
@@ -90,7 +91,7 @@ def view_of(sight: Sight) -> View:
         "question": question_of(now.interrupts[0].value) if status == "waiting" else None,
         "outcome": outcome_texts(state) if loop else {},
         "changes": [*chain.from_iterable(map(_changes, sight.head.path))],
-        "commands": _commands(sight, status),
+        "commands": [*about["commands"], *(["strategy"] if "repair" in now.next else [])],
     }
 
 
@@ -143,18 +144,3 @@ def _detail(sight: Sight) -> Detail:
     ruled = [finding for finding in findings if "ladder" in finding]
     event = {**_event(sight.head), "findings": ruled}
     return {**detail_of(event), "error": error_of(sight.now) if sight.status == "error" else ""}
-
-
-def _commands(sight: Sight, status: Status) -> list[str]:
-    if status == "running":
-        return ["pause"]
-    commands: list[str] = []
-    if status == "waiting":
-        commands.append("answer")
-    elif sight.now.next:
-        commands += ["step", "run"]
-    if "repair" in sight.now.next:
-        commands.append("strategy")
-    if sight.head.parent:
-        commands += ["back", "restart"]
-    return [*commands, "goto", "edit"]
