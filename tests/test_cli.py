@@ -99,7 +99,7 @@ def test_an_unreadable_line_is_named_and_ends_nothing(line, tmp_path, capsys):
         True,
         False,
     ]
-    assert error.startswith(f"selfcorrect: {path}:")
+    assert error.startswith(f"{path}:2: ")
     assert len(error.splitlines()) == 1
 
 
