@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +20,11 @@ from selfcorrect.drawing.text import error_text, view_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
 from selfcorrect.graph import AGAIN
-from selfcorrect.notebook.edits import complete_edit, loop_of
+from selfcorrect.notebook.edits import complete_edit
 from selfcorrect.notebook.history import Point, error_of, read_history
 from selfcorrect.notebook.outputs import Shown
 from selfcorrect.notebook.views import Sight, view_of
-from selfcorrect.tools.run import check_sync
+from selfcorrect.tools.run import start_thread
 
 MAX_STEPS = 1_000
 """Steps of one `run`, for graphs that never end."""
@@ -277,13 +276,13 @@ class Stepper:
         return now
 
     def _invoke(self, payload: Any, config: Any) -> None:
-        if not _needs_loop(self.graph):
+        if not isinstance(self.graph.checkpointer, InMemorySaver):
+            # Most savers of databases are sync or async, and the history is read in sync code.
             self.graph.invoke(payload, config, interrupt_before="*")
             return
-        # A notebook's own loop is at work in this thread.
-        with ThreadPoolExecutor(1) as pool:
-            work = self.graph.ainvoke(payload, config, interrupt_before="*")
-            pool.submit(asyncio.run, work).result()
+        # Tools may be async, and a notebook's own loop is at work in this thread.
+        work = self.graph.ainvoke(payload, config, interrupt_before="*")
+        start_thread("stepper", asyncio.run, work).result()
 
     def _head_config(self) -> Any:
         """Return the config of the head; the newest state needs no id, and would be copied."""
@@ -296,17 +295,3 @@ class Stepper:
         history = read_history(self.graph, self._base)
         head = history.by_id[self._head] if self._head else history.last
         return Sight(graph=self.graph, history=history, head=head, breakpoints=self._breakpoints)
-
-
-def _needs_loop(graph: Any) -> bool:
-    """Say whether a node, or a tool of a node, is async only."""
-    parts = [getattr(node, "bound", node) for node in graph.nodes.values()]
-    parts += [tool for node in parts for tool in getattr(node, "tools_by_name", {}).values()]
-    loop = loop_of(graph)
-    try:
-        for tool in loop.context.tools.values() if loop else ():
-            check_sync(tool)
-    except GraphSetupError:
-        return True
-    # LangChain's tools and LangGraph's nodes hold their sync function, or None, as `func`.
-    return any(getattr(part, "func", part) is None for part in parts)
