@@ -66,12 +66,12 @@ def count_calls(
 
 
 _CONFIRMED = "mended as the run itself did later"
-_TOLD = "told to the model, with a diagnosis"
+_REPORTED = "told to the model, with a diagnosis"
 _OUTCOMES = {
     "repaired": "mended without a model",
     "ask": "asked of a person",
-    "valid": _TOLD,
-    "failed": _TOLD,
+    "valid": _REPORTED,
+    "failed": _REPORTED,
 }
-_COUNTED = ("calls", "failed", _OUTCOMES["repaired"], _CONFIRMED, _OUTCOMES["ask"], _TOLD)
+_COUNTED = ("calls", "failed", _OUTCOMES["repaired"], _CONFIRMED, _OUTCOMES["ask"], _REPORTED)
 """In the order in which they are shown."""

@@ -98,7 +98,7 @@ def id_of(config: Any) -> str:
     return str((config or {}).get("configurable", {}).get("checkpoint_id", ""))
 
 
-def error_of(snapshot: StateSnapshot) -> str:
+def task_error(snapshot: StateSnapshot) -> str:
     """Return what the nodes that run next raised, as LangGraph keeps it."""
     errors = (text_of(task.error) for task in snapshot.tasks if task.error)
     return release(next(errors, ""), 2_000)

@@ -21,7 +21,7 @@ from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
 from selfcorrect.graph import AGAIN
 from selfcorrect.notebook.edits import complete_edit
-from selfcorrect.notebook.history import Point, error_of, read_history
+from selfcorrect.notebook.history import Point, read_history, task_error
 from selfcorrect.notebook.outputs import Shown
 from selfcorrect.notebook.views import Sight, view_of
 from selfcorrect.tools.run import start_thread
@@ -257,7 +257,7 @@ class Stepper:
             self._pause.clear()
             for _ in range(most):
                 now = self._advance()
-                is_stopped = error_of(now) or now.interrupts or self._pause.is_set()
+                is_stopped = task_error(now) or now.interrupts or self._pause.is_set()
                 if is_stopped or not now.next or {*stops}.intersection(now.next):
                     break
         return self
@@ -271,7 +271,7 @@ class Stepper:
             problem = error
         self._head = ""
         now = self.graph.get_state(self._base)
-        if problem is not None and not error_of(now):
+        if problem is not None and not task_error(now):
             raise GraphSetupError(error_text(problem)) from problem
         return now
 

@@ -22,7 +22,7 @@ from selfcorrect.drawing.view import Detail, Moment, Picture, Status, View, View
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict, frozen
 from selfcorrect.notebook.edits import loop_of
-from selfcorrect.notebook.history import History, Point, error_of, state_of
+from selfcorrect.notebook.history import History, Point, state_of, task_error
 from selfcorrect.text import quote, redact_json, text_of
 
 _MOST = 2_000
@@ -65,7 +65,7 @@ class Sight:
             return "running"
         if self.is_past:
             return "past"
-        if error_of(self.now):
+        if task_error(self.now):
             return "error"
         if self.now.interrupts:
             return "waiting"
@@ -143,4 +143,4 @@ def _detail(sight: Sight) -> Detail:
     findings = map(dict_of, list_of(state_of(sight.now).get("findings")))
     ruled = [finding for finding in findings if "ladder" in finding]
     event = {**_event(sight.head), "findings": ruled}
-    return {**detail_of(event), "error": error_of(sight.now) if sight.status == "error" else ""}
+    return {**detail_of(event), "error": task_error(sight.now) if sight.status == "error" else ""}
