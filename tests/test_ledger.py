@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from kit import do_at_once, output_of, table
 from test_may_run import shown
 
@@ -110,11 +110,11 @@ def test_a_word_that_is_no_outcome_is_refused(ledger, word):
 
 
 def test_an_outcome_is_written_as_its_word(ledger):
-    for outcome in Outcome:
-        begin(ledger, "a", vouches=[Vouch("a", "lost")])
-        ledger.settle("a", outcome)
-        assert type(statuses(ledger)["a"]) is str
-        assert statuses(ledger) == {"a": outcome.value}
+    for key in Outcome:
+        begin(ledger, key.value, doubt=key.value)
+        ledger.settle(key.value, key)
+        assert type(statuses(ledger)[key.value]) is str
+    assert statuses(ledger) == {outcome.value: outcome.value for outcome in Outcome}
 
 
 @pytest.mark.parametrize("home", [{"task_id": 7}, {"task_id": 0}, {"task_id": "t\ud800"}, {}])
@@ -201,6 +201,9 @@ STEPS = st.lists(
 
 @settings(deadline=None, max_examples=40)
 @given(STEPS)
+@example([("begin", "a"), ("again", "a"), ("refused", "a")])
+@example([("begin", "a"), ("again", "a"), ("crash", "a"), ("refused", "a")])
+@example([("begin", "a"), ("crash", "a"), ("not_done", "a")])
 def test_all_ledgers_decide_alike(tmp_path_factory, server, steps):
     sqlite = SqliteLedger(tmp_path_factory.mktemp("l") / "ledger.db")
     ledgers = MemoryLedger(), sqlite, PostgresLedger(server.create())

@@ -58,6 +58,7 @@ class SqliteLedger(SqlLedger):
     def close(self) -> None:
         """Close the files; a call that is still begun becomes a doubt."""
         with self._lock:
+            self._attempts = {}
             self._drop()
 
     def _transact(self, work: Callable[[Any], T]) -> T:
