@@ -127,13 +127,5 @@ def _price(
     price = difference(bare, place.name, terms, strict=strict)
     if strict or price <= ALIKE or len(key) > LONGEST or not is_plain(bare):
         return price
-    ours, theirs = _content(bare), _content(place.name)
+    ours, theirs = (list(map(stem, words(each))) for each in (bare, place.name))
     return ALIKE if ours == theirs != [] else price
-
-
-_TYPES = frozenset({"array", "dict", "int", "list", "map", "obj", "object", "str", "string"})
-
-
-def _content(name: str) -> list[str]:
-    """Return the singular words of a name without those for a type: the schema names it already."""
-    return [stem(word) for word in words(name) if word not in _TYPES]
