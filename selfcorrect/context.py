@@ -138,8 +138,6 @@ class RunContext:
             if len(self.texts) >= MAX_TEXTS:
                 self.texts.clear()
             keys = call_keys(placed.rule.options for placed in self.map.rules)
-            free = {name for name, tool in self.tools.items() if not tool.acts}
-            keys = replace(keys, is_free=free.__contains__)
             self.texts[key] = read_text(text, self.offers, finish_reason, keys)
         return self.texts[key]
 

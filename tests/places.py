@@ -178,7 +178,7 @@ PLACES = {
     ),
     "contact_email": Place(
         {**TEXT, "format": "email"}, lambda r: f"{r.choice(WORDS)}@example.org",
-        lambda value: [f"<{value}>", f"mailto:{value}", f" {value}"], ("email",),
+        lambda value: [f"<{value}>", f" {value}"], ("email",),
     ),
     "airport": Place(
         {**TEXT, "pattern": "^[A-Z]{3}$"}, lambda r: r.choice(["LHR", "CDG", "JFK", "SFO"]),
@@ -186,7 +186,7 @@ PLACES = {
     ),
     "order_id": Place(
         {**TEXT, "format": "uuid"}, make_uuid,
-        lambda value: [value.replace("-", ""), f"{{{value}}}", f"urn:uuid:{value}"], ("uuid",),
+        lambda value: [f" {value}", f'"{value}"'], ("uuid",),
     ),
     "retries": Place(
         {"anyOf": [INTEGER, {"type": "null"}]}, lambda r: r.choice([None, 5, 7]),

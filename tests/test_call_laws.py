@@ -158,7 +158,7 @@ MUTANTS = [
     (
         "the month first",
         "order",
-        f"{VALUES}.dates._days_in",
+        f"{VALUES}.dates.days_in",
         lambda original: lambda text: original(text)[-1:],
     ),
     (
@@ -198,8 +198,8 @@ MUTANTS = [
     (
         "the last of two values for a key",
         "inside",
-        f"{READING}.strict_json._unique {READING}.json_text._same",
-        instead(lambda pairs, *other: bool(other) or dict(pairs)),
+        f"{READING}.strict_json._unique",
+        instead(dict),
     ),
     (
         "a nested text without its comment",
@@ -226,8 +226,12 @@ MUTANTS = [
     (
         "a choice with three slips",
         "more",
-        f"{VALUES}.choices._is_slip",
-        instead(lambda text, choice: typos(text.lower(), choice.lower()) <= 3),
+        f"{VALUES}.choices._by_slip",
+        instead(
+            lambda text, place: [
+                each for each in place.choices if typos(text.lower(), str(each).lower()) <= 3
+            ]
+        ),
     ),
     (
         "a choice amid any words",
@@ -240,21 +244,6 @@ MUTANTS = [
         "more",
         f"{READ}.read_nothing",
         lambda _original: lambda value, _slot: [NOTHING] * ("n" in value),
-    ),
-    (
-        "the first address of a text",
-        "more",
-        f"{VALUES}.texts._FORMS",
-        lambda original: {**original, "email": lambda text: text.split("not ")[-1].split(",")[0]},
-    ),
-    (
-        "the first digits of an id",
-        "more",
-        f"{VALUES}.texts._FORMS",
-        lambda original: {
-            **original,
-            "uuid": lambda text: original["uuid"](text.replace("-", "")[:32]),
-        },
     ),
     (
         "a code in a text",

@@ -33,7 +33,6 @@ class ToolCallKeys:
         name: Of the tool's name.
         arguments: Of the arguments.
         is_tool: Whether a name is the name of a tool.
-        is_free: Whether a name is that of a tool that only reads: its calls may use any two keys.
         decode: Reads arguments that are given as text; left out, all that a model may write.
     """
 
@@ -41,7 +40,6 @@ class ToolCallKeys:
     name: tuple[str, ...] = tuple(_TABLE["name"])
     arguments: tuple[str, ...] = tuple(_TABLE["arguments"])
     is_tool: IsTool = lambda _: False
-    is_free: IsTool = lambda _: False
     decode: Decode | None = None
 
     def read(
@@ -83,7 +81,8 @@ class ToolCallKeys:
     def _call(
         self, rest: JsonDict, skipped: tuple[str, ...], call_id: str | None
     ) -> tuple[TextCall, ...]:
-        name_keys, argument_keys = self._find_keys(rest)
+        name_keys = [key for key in self.name if isinstance(rest.get(key), str)]
+        argument_keys = [key for key in self.arguments if key in rest]
         name = rest.pop(name_keys[0]) if name_keys else ""
         if not name or not (argument_keys or self.is_tool(name)):
             return ()
@@ -98,19 +97,6 @@ class ToolCallKeys:
         if self.is_tool(name):
             raise CallTextError(name, f"{next(iter(rest))[:40]!r} stands beside its arguments")
         return ()
-
-    def _find_keys(self, rest: JsonDict) -> tuple[list[str], list[str]]:
-        """Return the keys that hold the name, and those that hold the arguments.
-
-        Of a tool that only reads, any two keys may hold its name and one object.
-        """
-        names = [key for key in self.name if isinstance(rest.get(key), str)]
-        arguments = [key for key in self.arguments if key in rest]
-        free = [key for key, name in rest.items() if isinstance(name, str) and self.is_free(name)]
-        objects = [key for key, inner in rest.items() if isinstance(inner, dict)]
-        if len(rest) == 2 and free and objects and not (names and arguments):
-            return free, objects
-        return names, arguments
 
 
 USUAL_KEYS = ToolCallKeys()

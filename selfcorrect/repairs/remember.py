@@ -20,7 +20,6 @@ from selfcorrect.model import (
     Repair,
     Safety,
     call_of,
-    name_place,
 )
 from selfcorrect.names.letters import LONGEST, is_plain
 from selfcorrect.pointer import pointer
@@ -83,13 +82,9 @@ class Remember:
             # Another tool was chosen: that is not a slip.
             return
         # What a rule moves by itself needs no memory.
-        by_rule = {
-            name_place(str(each.moved_from)): name_place(each.path)
-            for each in changes
-            if each.moved_from and each.safety not in _MAKERS
-        }
-        start = {str(by_rule.get(key, key)): value for key, value in args.items()}
-        if move := _move_between(start, call.args, tool):
+        if any(each.moved_from and each.safety not in _MAKERS for each in changes):
+            return
+        if move := _move_between(args, call.args, tool):
             self._do(_KEEP, tool.name, _digest(tool), *move, max(makers).value)
 
     def _do(self, statement: str, *values: JSON) -> list[Any]:

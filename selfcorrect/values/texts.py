@@ -1,7 +1,6 @@
 """Other spellings of a text, and numbers that are wanted as text."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from selfcorrect.model import JSON, Safety
 from selfcorrect.schema.place import Place
@@ -10,6 +9,7 @@ from selfcorrect.values.primitives import Reading
 _LONGEST = 2_000
 _QUOTES = frozenset({"''", '""', "``"})
 _AROUND = _QUOTES | {"<>"}
+_ADDRESSES = frozenset({"email", "uri"})
 
 
 def read_words(value: JSON, place: Place) -> Iterator[Reading]:
@@ -37,35 +37,11 @@ def unquote(text: str, pairs: frozenset[str] = _QUOTES) -> str:
 
 
 def _spellings(text: str, place: Place) -> Iterator[Reading]:
-    bare = unquote(text, _AROUND if place.format in _FORMS else _QUOTES)
+    bare = unquote(text, _AROUND if place.format in _ADDRESSES else _QUOTES)
     if place.accepts(bare):
         yield Reading(bare, Safety.EXACT, "correct-format")
-    elif place.format in _FORMS:
-        yield Reading(_FORMS[place.format](bare), Safety.EXACT, "correct-format")
     elif place.pattern:
         for form in (bare.upper(), bare.lower()):
             # `ß` has no capital letter of its own.
             if len(form) == len(bare):
                 yield Reading(form, Safety.INFERRED, "correct-format")
-
-
-def _email(text: str) -> str:
-    bare = text.removeprefix("mailto:")
-    # A domain without a dot is an address that was cut off.
-    return bare if "." in bare.rpartition("@")[2] else text
-
-
-def _uuid(text: str) -> str:
-    bare = text.lower().removeprefix("urn:uuid:").strip("{}")
-    digits = _UUID.fullmatch(bare)
-    return "-".join(digits.groups()) if digits else text
-
-
-_UUID = re.compile(r"([0-9a-f]{8})" + r"-?([0-9a-f]{4})" * 3 + r"-?([0-9a-f]{12})")
-
-
-_FORMS: Mapping[str, Callable[[str], str]] = {
-    "email": _email,
-    "uuid": _uuid,
-    "uri": str,
-}
