@@ -158,7 +158,7 @@ MUTANTS = [
     (
         "the month first",
         "order",
-        f"{VALUES}.dates.days_in",
+        f"{VALUES}.dates._days_in",
         lambda original: lambda text: original(text)[-1:],
     ),
     (

@@ -18,6 +18,8 @@ _MONTHS = tuple(_NAMES_OF_MONTHS.split())
 _MONTH_NUMBERS = {"sept": 9} | {
     word.lower(): at for at, name in enumerate(_MONTHS, 1) for word in (name, name[:3])
 }
+_WEEKDAYS: str = "mon|tue|wed|thu|fri|sat|sun"
+_WEEKDAY = re.compile(rf"({_WEEKDAYS})(?:s?day|nesday|rsday|urday|s|rs|r)?\.?,? ", re.IGNORECASE)
 _DAY = r"(?P<day>\d{1,2})"
 _NTH = rf"{_DAY}(?:st|nd|rd|th)?"
 _NUMBER = r"(?P<month>\d{1,2})"
@@ -87,14 +89,16 @@ def days_in(text: str) -> list[tuple[date, Safety]]:
 
     >>> [name_day(day.isoformat()) for day, _ in days_in("03/04/2026")]
     ['3 April 2026', '4 March 2026']
+    >>> [day.isoformat() for day, _ in days_in("Monday, Oct 26, 2026")]
+    ['2026-10-26']
     """
-    days: dict[date, Safety] = {}
-    for form, safety in _FORMS:
-        if match := form.fullmatch(text):
-            with suppress(ValueError):
-                month = _MONTH_NUMBERS.get(match["month"].lower()) or int(match["month"])
-                days[date(int(match["year"]), month, int(match["day"]))] = safety
-    return list(days.items())
+    named = _WEEKDAY.match(text)
+    if named is None:
+        return _days_in(text)
+    # The name of the day has to be true.
+    weekday = _WEEKDAYS.split("|").index(named[1].lower())
+    days = _days_in(text[named.end() :])
+    return [(day, Safety.INFERRED) for day, _ in days if day.weekday() == weekday]
 
 
 def name_day(value: JSON) -> str:
@@ -108,6 +112,16 @@ def name_day(value: JSON) -> str:
             day = date.fromisoformat(value[:10])
             return f"{day.day} {_MONTHS[day.month - 1]} {day.year}{value[10:]}"
     return repr(value)[:60]
+
+
+def _days_in(text: str) -> list[tuple[date, Safety]]:
+    days: dict[date, Safety] = {}
+    for form, safety in _FORMS:
+        if match := form.fullmatch(text):
+            with suppress(ValueError):
+                month = _MONTH_NUMBERS.get(match["month"].lower()) or int(match["month"])
+                days[date(int(match["year"]), month, int(match["day"]))] = safety
+    return list(days.items())
 
 
 def _clocks(text: str, place: Place, *, has_day: bool = False) -> Iterator[str]:
