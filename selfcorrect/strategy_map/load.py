@@ -1,4 +1,4 @@
-"""Reads maps from TOML, with all that they extend; every problem of every file is collected."""
+"""Reads maps from TOML, with all that they extend; of the first bad file, all problems."""
 
 import re
 import tomllib
@@ -48,42 +48,46 @@ class Layer:
 
 
 @contextmanager
-def collect(problems: list[str], *where: str) -> Iterator[None]:
-    """Add an error of the block to the problems, with the file, rule and key where it is."""
+def locate(*where: str) -> Iterator[None]:
+    """Raise an error of the block as a problem of the map, with file, rule and key.
+
+    Raises:
+        MapError: In place of the error.
+    """
     try:
         yield
     except (ValueError, OSError) as error:
-        problems.append(": ".join([*where, str(error)]))
+        raise MapError(": ".join([*where, str(error)])) from error
 
 
-def read_layers(source: str | Path, problems: list[str]) -> list[Layer]:
+def read_layers(source: str | Path) -> list[Layer]:
     """Return the map of a name or path and all that it extends, nearest first."""
-    with collect(problems):
-        return _stack(_read(_path_of(source, Path()), problems), problems)
-    raise MapError(problems)
+    with locate():
+        path = _path_of(source, Path())
+    return _stack(_read(path))
 
 
-def parse_layers(name: str, data: JsonDict, problems: list[str]) -> list[Layer]:
+def parse_layers(name: str, data: JsonDict) -> list[Layer]:
     """Return a map that was made in Python and all that it extends, nearest first."""
     label = f"map {name!r}"
     tables = {key: item for key, item in data.items() if item is not None}
-    document = _parse({"format": 1, **tables}, label, problems)
-    return _stack(Layer(name, label, Path(f"{name} in Python").absolute(), document), problems)
+    document = _parse({"format": 1, **tables}, label)
+    return _stack(Layer(name, label, Path(f"{name} in Python").absolute(), document))
 
 
-def _stack(top: Layer, problems: list[str]) -> list[Layer]:
+def _stack(top: Layer) -> list[Layer]:
     """Sort a map and those below it so that each stands before all that it extends."""
     done: dict[Path, Layer] = {}
 
     def visit(layer: Layer, above: tuple[Path, ...]) -> None:
         above = (*above, layer.path)
         for name in reversed(layer.document.extends):
-            with collect(problems, layer.label, "extends"):
+            with locate(layer.label, "extends"):
                 path = _path_of(name, layer.path.parent)
                 if path in above:
                     raise ValueError(f"{name!r} extends this map: a circle; remove one of them")
                 if path not in done:
-                    visit(_read(path, problems), above)
+                    visit(_read(path), above)
         done[layer.path] = layer
 
     visit(top, ())
@@ -119,43 +123,23 @@ def shipped_maps() -> dict[str, Path]:
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 
 
-def _read(path: Path, problems: list[str]) -> Layer:
-    data: JsonDict = {"format": 1}
-    with collect(problems, path.name, "cannot be read"):
+def _read(path: Path) -> Layer:
+    with locate(path.name, "cannot be read"):
         data = tomllib.loads(path.read_text("utf-8"))
-    document = _parse(data, path.name, problems, is_shipped=path.parent == FOLDER)
+    document = _parse(data, path.name, is_shipped=path.parent == FOLDER)
     return Layer(path.stem, path.name, path, document)
 
 
-def _parse(
-    data: JsonDict, label: str, problems: list[str], *, is_shipped: bool = False
-) -> MapDocument:
-    """Return what is usable of a map, and add a sentence for each part that is not."""
-    if not isinstance(data.get("rule", []), list):
-        problems.append(f"{label}: rule: must be a list; write [[rule]] above each rule")
-        data = {**data, "rule": []}
+def _parse(data: JsonDict, label: str, *, is_shipped: bool = False) -> MapDocument:
+    """Return what a map says.
+
+    Raises:
+        MapError: With a sentence for each part that cannot be used.
+    """
     try:
         return MapDocument.model_validate(data, context={"is_shipped": is_shipped})
     except ValidationError as error:
-        problems += _sentences(error, data, label)
-        return _parse(_without_faults(data, error), label, [])
-
-
-def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
-    """Leave out the keys and rules at fault, so that the rest can be checked too."""
-    kept = {key: item for key, item in data.items() if key in MapDocument.model_fields}
-    rules: dict[Any, Any] = dict(enumerate(kept.pop("rule", ())))
-    for fault in error.errors():
-        top, *inner = fault["loc"]
-        if top != "rule":
-            kept.pop(str(top), None)
-        elif len(inner) < 2 or inner[1] == "id":
-            rules.pop(inner[0], None)
-        elif inner[0] in rules:
-            rest = {key: item for key, item in rules[inner[0]].items() if key != inner[1]}
-            # What is left of it has a condition, or that would be its next fault.
-            rules[inner[0]] = {"tool": "*", **rest}
-    return {**kept, "rule": list(rules.values()), "format": 1}
+        raise MapError([*_sentences(error, data, label)]) from error
 
 
 _KEYS: dict[Any, type[BaseModel]] = {
