@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields
-from pathlib import Path
 
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict, JsonObject, acts, frozen
-from selfcorrect.text import release
 
 
 @frozen
@@ -32,10 +29,8 @@ class FailureReport:
         proposal: The repaired call, where the run itself may not make it.
         question: What a person would have to answer.
         severity: How urgent an escalation is.
-        counts: Executions, repair rounds, model calls, seconds.
-        where: File, line and function of the tool's code that raised last, for its developer.
+        counts: Executions, repair rounds, model calls, tokens, seconds.
         record: The key of the ledger's record that forbids the call, or is in doubt.
-        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
     """
 
     reason: str
@@ -54,15 +49,7 @@ class FailureReport:
     question: JsonObject | None = None
     severity: str | None = None
     counts: JsonObject = field(default_factory=dict)
-    where: str | None = None
     record: str | None = None
-    cost: JsonObject = field(default_factory=dict)
-
-    @classmethod
-    def from_state(cls, state: JsonObject) -> FailureReport | None:
-        """Return the report of a finished run, or None where the run succeeded."""
-        failure = state.get("failure")
-        return cls(**failure) if failure else None
 
     @property
     def is_doubt(self) -> bool:
@@ -83,21 +70,6 @@ def is_lost(attempts: Iterable[JsonObject]) -> bool:
     return any(
         attempt["outcome"] == Outcome.LOST and acts(attempt["effect"]) for attempt in attempts
     )
-
-
-def frame_of(error: BaseException | None) -> str | None:
-    """Return where an error was raised: the last frame of its traceback.
-
-    Frames of this library do not count: they stand above the tool's own.
-    """
-    frames = traceback.extract_tb(error.__traceback__) if error else ()
-    own = [frame for frame in frames if not frame.filename.startswith(_HOME)]
-    if not own:
-        return None
-    return release(f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}", 300)
-
-
-_HOME = str(Path(__file__).parent)
 
 
 ADVICE: Mapping[str, str] = load_table("sentences.toml")["advice"]
