@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields
+from pathlib import Path
 
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict, JsonObject, acts, frozen
+from selfcorrect.text import release
 
 
 @frozen
@@ -30,6 +33,7 @@ class FailureReport:
         question: What a person would have to answer.
         severity: How urgent an escalation is.
         counts: Executions, repair rounds, model calls, tokens, seconds.
+        where: File, line and function of the tool's code that raised last, for its developer.
         record: The key of the ledger's record that forbids the call, or is in doubt.
     """
 
@@ -49,6 +53,7 @@ class FailureReport:
     question: JsonObject | None = None
     severity: str | None = None
     counts: JsonObject = field(default_factory=dict)
+    where: str | None = None
     record: str | None = None
 
     @property
@@ -70,6 +75,21 @@ def is_lost(attempts: Iterable[JsonObject]) -> bool:
     return any(
         attempt["outcome"] == Outcome.LOST and acts(attempt["effect"]) for attempt in attempts
     )
+
+
+def frame_of(error: BaseException | None) -> str | None:
+    """Return where an error was raised: the last frame of its traceback.
+
+    Frames of this library do not count: they stand above the tool's own.
+    """
+    frames = traceback.extract_tb(error.__traceback__) if error else ()
+    own = [frame for frame in frames if not frame.filename.startswith(_HOME)]
+    if not own:
+        return None
+    return release(f"{own[-1].filename}:{own[-1].lineno} in {own[-1].name}", 300)
+
+
+_HOME = str(Path(__file__).parent)
 
 
 ADVICE: Mapping[str, str] = load_table("sentences.toml")["advice"]

@@ -55,7 +55,7 @@ def test_a_problem_names_file_rule_key_and_near_match(tmp_path, begins, text, wo
 def test_all_problems_of_a_file_are_said_at_once():
     found = problems_of(DATA / "maps" / "problems.toml")
     words = (
-        "format: is missing", "'colour'", "attempts", "'exactly'", "'(?!'", "'knid'", "rule 1: id",
+        "format: is missing", "'colour'", "attempts", "'exactly'", "(?!", "'knid'", "rule 1: id",
         "rule 1: kind", "rule 'c': match",
     )  # fmt: skip
     assert [word for word in words if word not in "\n".join(found)] == []
@@ -115,11 +115,10 @@ def test_maps_in_python_have_the_same_problems():
     ]
     with pytest.raises(MapError) as caught:
         StrategyMap(rules, name="shop", policy={"alow": ["exact"]})
-    policy, key = sorted(caught.value.problems)
+    policy, key, option = sorted(caught.value.problems)
     assert "map 'shop': policy: alow: unknown key 'alow'" in policy
     assert "map 'shop': rule 'b': knid: unknown key 'knid'; did you mean 'kind'" in key
-    with pytest.raises(MapError, match=r"map 'shop': rule 'c': options: later: unknown.*'secs'"):
-        StrategyMap(rules[1:], name="shop")
+    assert "map 'shop': rule 'c': options: later: unknown option 'secs'" in option
 
 
 def test_a_rule_in_python_refuses_a_key_and_a_pattern_at_once():

@@ -10,7 +10,7 @@ from selfcorrect.errors import (
 )
 from selfcorrect.for_model import text_for_model
 from selfcorrect.model import JsonDict, acts
-from selfcorrect.report import ADVICE, FailureReport
+from selfcorrect.report import ADVICE, FailureReport, frame_of
 from selfcorrect.state import CorrectionState, Update, drop_unused, records_of
 from selfcorrect.text import redact_json, release
 from selfcorrect.tools.spec import ToolSpec
@@ -79,6 +79,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
     tool = context.tools.get(name or "")
     doubt = gravest(records_of(state))
     attempts = state["attempts"][:MAX_ITEMS]
+    errors = context.live_part(state["run"]).errors
     return FailureReport(
         reason,
         stop["detail"],
@@ -95,6 +96,7 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         question=state["question"],
         severity=stop.get("severity"),
         counts=state["counts"],
+        where=frame_of(errors[-1]) if errors else None,
         record=stop.get("record") or (doubt.key if doubt else None),
     )
 

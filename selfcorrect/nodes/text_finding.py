@@ -42,6 +42,7 @@ def text_finding(
 
 def _prose(context: RunContext) -> Finding | None:
     """Return a finding about a text without a call, where the map wants a model to look at it."""
-    if context.map.reading.prose == "off":
+    code = "malformed_json" if context.map.reading.prose == "ask" else "no_call"
+    if code == "no_call" and not any(code in placed.rule.code for placed in context.map.rules):
         return None
-    return own_finding("MalformedCall", "malformed_json", "the text holds no call", "")
+    return own_finding("MalformedCall", code, "the text holds no call", "")

@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -39,12 +40,14 @@ class Layer:
         label: What messages call it.
         path: Its file; relative paths start from the folder of it.
         document: What it says.
+        problems: A sentence for each part that cannot be used, and is left out.
     """
 
     name: str
     label: str
     path: Path
     document: MapDocument
+    problems: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -69,10 +72,9 @@ def read_layers(source: str | Path) -> list[Layer]:
 
 def parse_layers(name: str, data: JsonDict) -> list[Layer]:
     """Return a map that was made in Python and all that it extends, nearest first."""
-    label = f"map {name!r}"
     tables = {key: item for key, item in data.items() if item is not None}
-    document = _parse({"format": 1, **tables}, label)
-    return _stack(Layer(name, label, Path(f"{name} in Python").absolute(), document))
+    path = Path(f"{name} in Python").absolute()
+    return _stack(_parse({"format": 1, **tables}, name, f"map {name!r}", path))
 
 
 def _stack(top: Layer) -> list[Layer]:
@@ -126,20 +128,35 @@ def shipped_maps() -> dict[str, Path]:
 def _read(path: Path) -> Layer:
     with locate(path.name, "cannot be read"):
         data = tomllib.loads(path.read_text("utf-8"))
-    document = _parse(data, path.name, is_shipped=path.parent == FOLDER)
-    return Layer(path.stem, path.name, path, document)
+    return _parse(data, path.stem, path.name, path)
 
 
-def _parse(data: JsonDict, label: str, *, is_shipped: bool = False) -> MapDocument:
-    """Return what a map says.
-
-    Raises:
-        MapError: With a sentence for each part that cannot be used.
-    """
+def _parse(data: JsonDict, name: str, label: str, path: Path) -> Layer:
+    """Return what is usable of a map, and what is wrong with the rest."""
+    context = {"is_shipped": path.parent == FOLDER}
     try:
-        return MapDocument.model_validate(data, context={"is_shipped": is_shipped})
+        return Layer(name, label, path, MapDocument.model_validate(data, context=context))
     except ValidationError as error:
-        raise MapError([*_sentences(error, data, label)]) from error
+        rest = _parse(_without_faults(data, error), name, label, path)
+        return replace(rest, problems=tuple(_sentences(error, data, label)))
+
+
+def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
+    """Leave out the keys and rules at fault, so that the rest can be checked too."""
+    kept = {key: item for key, item in data.items() if key in MapDocument.model_fields}
+    written = kept.pop("rule", None)
+    rules: dict[Any, Any] = dict(enumerate(written if isinstance(written, list) else ()))
+    for fault in error.errors():
+        top, *inner = fault["loc"]
+        if top != "rule":
+            kept.pop(str(top), None)
+        elif len(inner) < 2 or inner[1] == "id":
+            rules.pop((*inner, None)[0], None)
+        elif inner[0] in rules:
+            rest = {key: item for key, item in rules[inner[0]].items() if key != inner[1]}
+            # What is left of it has a condition, or that would be its next fault.
+            rules[inner[0]] = {"tool": "*", **rest}
+    return {**kept, "rule": list(rules.values()), "format": 1}
 
 
 _KEYS: dict[Any, type[BaseModel]] = {
@@ -174,13 +191,10 @@ def reason_of(fault: Any, place: Sequence[Any]) -> str:
     if fault["type"] == "extra_forbidden":
         model = _KEYS.get(place[0], MapDocument) if len(place) > 1 else MapDocument
         return unknown_name("key", place[-1], model.model_fields)
-    if fault["type"] in ("enum", "literal_error"):
-        names = re.findall(r"'([^']*)'", fault["ctx"]["expected"])
-        if not names:
-            return f"must be {fault['ctx']['expected']}, not {value!r:.80}"
+    if names := re.findall(r"'([^']*)'", fault.get("ctx", {}).get("expected", "")):
         return unknown_name("value", value, names)
     if fault["type"] == "missing":
-        return "is missing" if place != ("format",) else "is missing; write format = 1"
+        return "is missing"
     if fault["type"] == "value_error":
         return str(fault["ctx"]["error"])
     return f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {value!r:.80}"

@@ -71,10 +71,16 @@ class StrategyMap:
         return loaded
 
     def _merge(self, layers: list[Layer], *, allow_code: bool = True) -> None:
-        strategies = strategies_of(layers, allow_code=allow_code)
+        problems = [problem for layer in layers for problem in layer.problems]
         self.name = layers[0].name
-        self.rules = rules_of(layers, strategies)
-        self.ladders = ladders_of(layers, strategies)
+        try:
+            strategies = strategies_of(layers, allow_code=allow_code)
+            self.rules = rules_of(layers, strategies)
+            self.ladders = ladders_of(layers, strategies)
+        except MapError as error:
+            raise MapError([*problems, *error.problems]) from error
+        if problems:
+            raise MapError(problems)
         tables = {"policy", "reading", "limits"}
         merged = nearest(
             layer.document.model_dump(include=tables, exclude_unset=True) for layer in layers
