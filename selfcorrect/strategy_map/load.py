@@ -51,7 +51,7 @@ class Layer:
 
 
 @contextmanager
-def locate(*where: str) -> Iterator[None]:
+def raise_at(*where: str) -> Iterator[None]:
     """Raise an error of the block as a problem of the map, with file, rule and key.
 
     Raises:
@@ -65,7 +65,7 @@ def locate(*where: str) -> Iterator[None]:
 
 def read_layers(source: str | Path) -> list[Layer]:
     """Return the map of a name or path and all that it extends, nearest first."""
-    with locate():
+    with raise_at():
         path = _path_of(source, Path())
     return _stack(_read(path))
 
@@ -84,7 +84,7 @@ def _stack(top: Layer) -> list[Layer]:
     def visit(layer: Layer, above: tuple[Path, ...]) -> None:
         above = (*above, layer.path)
         for name in reversed(layer.document.extends):
-            with locate(layer.label, "extends"):
+            with raise_at(layer.label, "extends"):
                 path = _path_of(name, layer.path.parent)
                 if path in above:
                     raise ValueError(f"{name!r} extends this map: a circle; remove one of them")
@@ -126,7 +126,7 @@ def shipped_maps() -> dict[str, Path]:
 
 
 def _read(path: Path) -> Layer:
-    with locate(path.name, "cannot be read"):
+    with raise_at(path.name, "cannot be read"):
         data = tomllib.loads(path.read_text("utf-8"))
     return _parse(data, path.stem, path.name, path)
 

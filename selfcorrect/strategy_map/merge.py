@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from selfcorrect.errors import near_name
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.strategy_map.document import PRIORITIES, ErrorRule, PlacedRule
-from selfcorrect.strategy_map.load import Layer, locate
+from selfcorrect.strategy_map.load import Layer, raise_at
 from selfcorrect.strategy_map.registry import Strategies, import_strategy
 
 
@@ -14,7 +14,7 @@ def strategies_of(layers: Iterable[Layer], *, allow_code: bool = True) -> Strate
     strategies = Strategies()
     for layer in layers:
         for name, reference in layer.document.use.items():
-            with locate(layer.label, "use", name):
+            with raise_at(layer.label, "use", name):
                 if not isinstance(reference, str):
                     factory = reference
                 elif allow_code:
@@ -31,14 +31,14 @@ def rules_of(layers: Sequence[Layer], strategies: Strategies) -> tuple[PlacedRul
     for layer in layers:
         for rule in layer.document.rule:
             key = f"{layer.name}/{rule.id}"
-            with locate(layer.label, f"rule {rule.id!r}", "id"):
+            with raise_at(layer.label, f"rule {rule.id!r}", "id"):
                 if key in placed:
                     raise ValueError(f"another rule is {key!r} too; rename one of them or its map")
             named = _name_rungs(key, rule, layer.label, strategies)
             placed[key] = PlacedRule(key, named, layer is layers[0])
     for layer in layers:
         for key in layer.document.disable:
-            with locate(layer.label, "disable"):
+            with raise_at(layer.label, "disable"):
                 # A typo would leave the rule in force, and nobody would notice.
                 if key not in placed:
                     raise ValueError(f"there is no rule {key!r}{near_name(key, placed)}")
@@ -52,10 +52,10 @@ def _name_rungs(key: str, rule: ErrorRule, label: str, strategies: Strategies) -
     where = (label, f"rule {rule.id!r}")
     names = []
     for rung in rule.repair or ():
-        with locate(*where, "repair"):
+        with raise_at(*where, "repair"):
             names.append(strategies.name_of(key, rung))
     for name, options in rule.options.items():
-        with locate(*where, "options", name):
+        with raise_at(*where, "options", name):
             strategies.require(key, name)
             strategies.bound[key, name] = strategies.bind(key, name, options)
     return rule if rule.repair is None else rule.model_copy(update={"repair": tuple(names)})
@@ -66,7 +66,7 @@ def ladders_of(layers: Iterable[Layer], strategies: Strategies) -> Mapping[str, 
     ladders: dict[str, tuple[str, ...]] = {}
     for layer in layers:
         for cause, ladder in layer.document.ladders.items():
-            with locate(layer.label, "ladders", cause):
+            with raise_at(layer.label, "ladders", cause):
                 ladders.setdefault(cause, tuple(strategies.name_of(None, rung) for rung in ladder))
     return ladders
 
