@@ -116,14 +116,9 @@ class Spending:
 def add_spending(counts: JsonObject, spending: Spending) -> JsonDict:
     """Return the counters with what models have cost."""
     counts = count(count(counts, "model_calls", spending.calls), "tokens", spending.tokens)
-    counts = count(counts, "seconds", spending.seconds)
-    return count(counts, "model_seconds", spending.seconds) if spending.calls else counts
+    return count(counts, "seconds", spending.seconds)
 
 
-def cost_of(counts: JsonObject, before: JsonObject | None = None) -> JsonDict:
-    """Return what calls of models have cost: their number, tokens and seconds."""
-    names = {"model_calls": "model_calls", "tokens": "tokens", "seconds": "model_seconds"}
-    old = before or {}
-    return {
-        shown: round(counts.get(name, 0) - old.get(name, 0), 6) for shown, name in names.items()
-    }
+def cost_of(counts: JsonObject, before: JsonObject) -> JsonDict:
+    """Return what calls of models have cost since: their number and tokens."""
+    return {name: counts.get(name, 0) - before.get(name, 0) for name in ("model_calls", "tokens")}

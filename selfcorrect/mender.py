@@ -9,7 +9,7 @@ from selfcorrect.limits import cost_of
 from selfcorrect.model import JSON, Call, Change, JsonDict, JsonObject, change_of, frozen
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen
-from selfcorrect.setup import Options, build_loop, show_options
+from selfcorrect.setup import Options, build_loop
 from selfcorrect.step import awalk, walk
 from selfcorrect.tools.spec import collect_tools
 
@@ -25,7 +25,7 @@ class _Report:
         outcome: `valid` (nothing to do), `repaired`, `ask` (a person has to decide) or `failed`.
         changes: What was changed, in order, with strategy, rule and safety class.
         failure: The report of a call that may not run, else None.
-        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
+        cost: What calls of models have cost: `model_calls`, `tokens`.
     """
 
     _: KW_ONLY
@@ -107,7 +107,6 @@ class Mender:
     (Call(name='double', args={'n': 21}, id=None),)
     """
 
-    @show_options(Options)
     def __init__(self, tools: Iterable[Any], **options: Unpack[Options]) -> None:
         specs = [replace(tool, call=None) for tool in collect_tools(tools, {}).values()]
         self._loop = build_loop(specs, options)
@@ -200,7 +199,6 @@ class Mender:
         return [{**one, "index": index} for index in range(count)] if count > 1 else [one]
 
 
-@show_options(Options)
 def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -> Mending:
     """Repair one call or message; see `Mender`, which is built once for many calls."""
     return Mender(tools, **options).call(given)
@@ -231,7 +229,7 @@ def _result(out: JsonObject, start: JsonObject) -> tuple[MendedCall, JSON]:
 
 def _sum(costs: Iterable[JsonObject]) -> JsonObject:
     costs = [*costs]
-    return {name: sum(cost.get(name, 0) for cost in costs) for name in cost_of({})}
+    return {name: sum(cost.get(name, 0) for cost in costs) for name in cost_of({}, {})}
 
 
 def _join(outs: list[JsonDict], inputs: list[JsonObject]) -> Mending:

@@ -32,10 +32,9 @@ class FailureReport:
         proposal: The repaired call, where the run itself may not make it.
         question: What a person would have to answer.
         severity: How urgent an escalation is.
-        counts: Executions, repair rounds, model calls, seconds.
+        counts: Executions, repair rounds, model calls, tokens, seconds.
         where: File, line and function of the tool's code that raised last, for its developer.
         record: The key of the ledger's record that forbids the call, or is in doubt.
-        cost: What calls of models have cost: `model_calls`, `tokens`, `seconds`.
     """
 
     reason: str
@@ -56,13 +55,6 @@ class FailureReport:
     counts: JsonObject = field(default_factory=dict)
     where: str | None = None
     record: str | None = None
-    cost: JsonObject = field(default_factory=dict)
-
-    @classmethod
-    def from_state(cls, state: JsonObject) -> FailureReport | None:
-        """Return the report of a finished run, or None where the run succeeded."""
-        failure = state.get("failure")
-        return cls(**failure) if failure else None
 
     @property
     def is_doubt(self) -> bool:

@@ -209,7 +209,7 @@ def test_an_answer_without_a_value_is_no_result_and_consumes_a_retry(answer):
     tool = Tool(RuntimeError("no"), on_error=on_error(execution_error=Fix(model, retries=2)))
     failure = play([tool.spec], {"call": {"name": "t", "args": {}}})["failure"]
     assert (len(model.prompts), failure["reason"]) == (3, "no_strategy")
-    assert failure["cost"]["model_calls"] == failure["counts"]["model_calls"] == 3
+    assert failure["counts"]["model_calls"] == 3
 
 
 def test_a_fixer_that_is_an_agent_reads_the_failure_and_its_answer_counts():

@@ -171,9 +171,6 @@ def test_what_models_cost_stands_in_the_report_and_in_the_mending():
         options = {"model": scripted} if model == "graph's" else {}
         mended = Mender([find], strategies=strategies, **options).call(TEXT)
         assert (mended.cost["model_calls"], mended.cost["tokens"]) == (calls, tokens)
-        assert mended.cost["seconds"] > 0
-        if mended.failure:
-            assert mended.failure["cost"] == mended.cost
     assert repair_call({"name": "find", "args": {"title": "x"}}, [find]).cost["model_calls"] == 0
 
 
@@ -194,7 +191,7 @@ def test_a_model_that_uses_up_the_time_leaves_none_for_the_tool(host):
     given = {"request": "pay 5"}
     out = host([pay], given, time=clock, model=ScriptedModel([think]), limits=limits)
     assert (out["failure"]["reason"], ran) == ("limit_reached", [])
-    assert out["failure"]["cost"]["seconds"] == 9
+    assert out["failure"]["counts"]["seconds"] == 9
 
 
 def test_a_plan_by_a_model_costs():
@@ -205,7 +202,7 @@ def test_a_plan_by_a_model_costs():
     call = tool_call("find", title="Emma")
     call.usage_metadata = {"input_tokens": 9, "output_tokens": 0, "total_tokens": 9}
     out = build_graph([find], model=ScriptedModel([call])).invoke({"request": "find Emma"})
-    assert out["trail"][0]["cost"]["tokens"] == out["failure"]["cost"]["tokens"] == 9
+    assert out["trail"][0]["cost"]["tokens"] == out["failure"]["counts"]["tokens"] == 9
 
 
 def test_prompts_are_replaced_by_name():

@@ -107,9 +107,7 @@ SHOWN = [(build_graph, Options), (play, Options), (Mender, Options), (SelfCorrec
 
 
 @pytest.mark.parametrize(("takes", "options"), SHOWN)
-def test_a_signature_names_every_option_and_a_docstring_their_table(takes, options):
-    assert {*options.__annotations__} <= inspect.signature(takes).parameters.keys()
-    assert "options" not in inspect.signature(takes).parameters
+def test_a_docstring_names_the_table_of_options(takes, options):
     assert f"`{options.__name__}`" in inspect.getdoc(takes)
 
 
@@ -295,7 +293,7 @@ def test_a_strategy_that_raises_is_logged_and_stands_in_the_trail(caplog):
     with caplog.at_level(logging.WARNING, "selfcorrect"):
         out = play([pay], given, strategies=rules)
     (line,) = [each for each in caplog.messages if each.startswith("The strategy")]
-    assert line.startswith(f"The strategy ask ({__file__}:")
+    assert line.startswith("The strategy ask: ")
     assert "KeyError" in line
     assert "hunter22longpass" not in line
     tried = [each for event in out["trail"] for each in event.get("tried", ())]

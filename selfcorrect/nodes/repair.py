@@ -221,13 +221,10 @@ def _view_of(round_: Round, spending: Spending) -> RepairContext:
 
 
 def _failure(error: Exception, rung: Rung) -> GiveUp:
-    """Log a strategy that raised, with its class and place; return what the trail says of it."""
-    from selfcorrect.report import frame_of
-
+    """Log a strategy that raised; return what the trail says of it."""
     why = f"it failed: {type(error).__name__}: {text_of(error)}"
     if LOG.hasHandlers():  # otherwise Python prints it
-        where = frame_of(error) or "a strategy of the package"
-        LOG.warning("The strategy %s (%s): %s", rung.strategy, where, release(why, 500))
+        LOG.warning("The strategy %s: %s", rung.strategy, release(why, 500))
     return GiveUp(why)
 
 

@@ -9,7 +9,6 @@ from selfcorrect.errors import (
     ToolExecutionError,
 )
 from selfcorrect.for_model import text_for_model
-from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict, acts
 from selfcorrect.policies.run import notify
 from selfcorrect.report import ADVICE, FailureReport, frame_of
@@ -100,7 +99,6 @@ def _report(state: CorrectionState, context: RunContext) -> FailureReport:
         counts=state["counts"],
         where=frame_of(errors[-1]) if errors else None,
         record=stop.get("record") or (doubt.key if doubt else None),
-        cost=cost_of(state["counts"]),
     )
 
 

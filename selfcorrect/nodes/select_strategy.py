@@ -118,7 +118,6 @@ class _Rungs:
     finding: int
     strategies: list[str] = field(default_factory=list)
     needs: Needs | None = None
-    skipped: list[str] = field(default_factory=list)
 
 
 def _next_rungs(
@@ -130,9 +129,9 @@ def _next_rungs(
         if (name, fault_of(diagnosis)) in tried:
             continue
         needs = context.strategy_for(state, diagnosis.rule, name).needs
-        if why := _useless(name, needs, state, context):
-            rungs.skipped.append(f"{name}: {why}")
-        elif rungs.needs is None or rungs.needs == needs == "nothing":
+        if _is_useless(name, needs, state, context):
+            continue
+        if rungs.needs is None or rungs.needs == needs == "nothing":
             rungs.strategies.append(name)
             rungs.needs = needs
         else:
@@ -140,11 +139,11 @@ def _next_rungs(
     return rungs
 
 
-def _useless(name: str, needs: Needs, state: CorrectionState, context: RunContext) -> str | None:
+def _is_useless(name: str, needs: Needs, state: CorrectionState, context: RunContext) -> bool:
     if needs == "model" and context.model is None:
-        return "there is no model"
+        return True
     paid = [("model_calls", None), ("tokens", None)] if needs == "model" else []
-    return _first_bound([("per_strategy", name), *paid], state, context)
+    return _first_bound([("per_strategy", name), *paid], state, context) is not None
 
 
 def _select(rungs: list[_Rungs]) -> Update:
@@ -155,8 +154,4 @@ def _select(rungs: list[_Rungs]) -> Update:
 def _give_up(state: CorrectionState, ladders: list[_Rungs]) -> Update:
     indices = [rungs.finding for rungs in ladders if rungs.needs is None]
     texts = [bound(state["findings"][index]["text"], 200) for index in indices[:5]]
-    skipped = [why for rungs in ladders for why in rungs.skipped]
-    detail = "No repair applies to this error."
-    if texts:
-        detail = f"No repair applies: {'; '.join(texts)}"
-    return stop_run("no_strategy", detail) | {"note": {"skipped": skipped[:20]}}
+    return stop_run("no_strategy", f"No repair applies: {'; '.join(texts) or 'unknown error'}")

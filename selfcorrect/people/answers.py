@@ -27,7 +27,7 @@ from selfcorrect.model import (
 )
 from selfcorrect.names.likeness import typos
 from selfcorrect.nodes.round import NO_HELP, PERSON, Round, Rung, take
-from selfcorrect.pointer import ARGS, apply, keys_of, look
+from selfcorrect.pointer import ARGS, keys_of, look
 from selfcorrect.schema.place import Place
 from selfcorrect.state import CorrectionState, Question, Update
 from selfcorrect.text import bound
@@ -68,18 +68,9 @@ def _checked_repair(answer: JSON, question: Question, round_: Round) -> Repair:
     place = tool.arguments.at(keys) if tool is not None and keys else None
     is_first = not round_.counts.get("questions")
     repair = repair_of(answer, question, call, place, is_first=is_first)
-    is_approval = isinstance(repair, Retry) or _changes_nothing(repair, call)
-    if is_approval and (wrong := context.check_call(call)) is not None:
+    if isinstance(repair, Retry) and (wrong := context.check_call(call)) is not None:
         return GiveUp(f"the call cannot run as it stands: {wrong['findings'][0]['text']}")
-    return Retry(1) if is_approval else repair
-
-
-def _changes_nothing(repair: Repair, call: Call) -> bool:
-    """Say whether a person edits a call into what it is."""
-    try:
-        return isinstance(repair, Changed) and apply(call, repair.changes) == call
-    except LookupError:
-        return False
+    return repair
 
 
 async def _claim(answer: JSON, question: Question, context: RunContext) -> None:

@@ -5,11 +5,10 @@ from typing import Any, Unpack
 
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.protocols import Clock
-from selfcorrect.setup import Options, build_loop, show_options
+from selfcorrect.setup import Options, build_loop
 from selfcorrect.step import awalk, walk
 
 
-@show_options(Options)
 def play(
     tools: Iterable[Any],
     given: JsonObject,
@@ -31,7 +30,6 @@ def play(
     return walk(build_loop(tools, options, time), given)
 
 
-@show_options(Options)
 async def aplay(
     tools: Iterable[Any],
     given: JsonObject,
