@@ -1,0 +1,220 @@
+"""A model's turn in any framework: its calls are repaired, and those that may not run are told.
+
+All memory is the framework's thread: what it shows to be done, failed or lost. From it `may_run`
+decides which calls of tools that act may run, as in every other host.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, Unpack
+from uuid import uuid4
+
+from selfcorrect.context import RunContext
+from selfcorrect.effects.again import BEGUN, InProgress, Record, Request, Run, may_run
+from selfcorrect.effects.outcome import Outcome
+from selfcorrect.ledger.memory import MemoryLedger
+from selfcorrect.mender import MendedCall, Mender
+from selfcorrect.model import Call, Effect, JsonDict, JsonObject, frozen
+from selfcorrect.models.port import value_of
+from selfcorrect.nodes.call_once import words_of
+from selfcorrect.setup import Options
+from selfcorrect.strategy_map.strategy_map import StrategyMap
+from selfcorrect.threads.history import read_message
+from selfcorrect.threads.past_calls import past_calls
+from selfcorrect.tools.spec import collect_tools
+
+MOST_ASKS = 3
+"""How often a model is asked in one turn."""
+_MOST_MENDERS = 64
+_SIBLING = "This call was not made, because another call of the turn may not run. Make it again."
+_IN_TEXT = "A call in a text is not made if its tool has side effects. Make it as a tool call."
+
+
+@frozen
+class JudgedCall:
+    """A call of a turn.
+
+    Attributes:
+        call: The call, repaired; one that may not run, as far as it was read.
+        text: What the model reads of a call that may not run; empty for one that may.
+    """
+
+    call: Call
+    text: str = ""
+
+
+@frozen
+class Turn:
+    """The calls of a model's turn, each once.
+
+    Attributes:
+        calls: The calls, in order.
+        is_changed: Whether they differ from what the model wrote.
+        is_text: Whether they stood in its text.
+    """
+
+    calls: tuple[JudgedCall, ...]
+    is_changed: bool = False
+    is_text: bool = False
+
+    @property
+    def objection(self) -> str:
+        """What the model reads of the calls that may not run; empty if all may."""
+        return "\n".join(judged.text for judged in self.calls if judged.text)
+
+    @property
+    def ready(self) -> list[Call]:
+        """The calls that may run; of several in one text all or none."""
+        if self.is_text and self.objection:
+            return []
+        return [judged.call for judged in self.calls if not judged.text]
+
+    @property
+    def answers(self) -> list[tuple[Call, str]]:
+        """The answer to each call where the model is asked for another turn."""
+        return [(judged.call, judged.text or _SIBLING) for judged in self.calls]
+
+
+Ask: TypeAlias = Callable[[list[tuple[Any, Turn]]], Any]
+"""Asks the model again behind turns that may not stand; returns its response, or awaits it."""
+
+
+class Adapter:
+    """Judges the turns of models in a framework. Built once, for any thread and any tools.
+
+    Args:
+        effects: What tools do, by name or glob; a tool that is not named has side effects.
+        **options: Those of `Mender`; strategies and models must be sync.
+    """
+
+    def __init__(
+        self, effects: Mapping[str, Effect] | None = None, **options: Unpack[Options]
+    ) -> None:
+        self._effects = StrategyMap(effects=effects).effects
+        self._options = options
+        self._menders: dict[str, Mender] = {}
+        # An option that cannot be used is refused here.
+        self.mender_of([])
+
+    async def complete(
+        self,
+        ask: Ask,
+        read: Callable[[Any], JsonObject],
+        thread: Sequence[JsonObject],
+        tools: Iterable[JsonObject],
+    ) -> tuple[Any, Turn]:
+        """Ask a model until every call of its turn may run; return its last response, judged.
+
+        Args:
+            ask: Asks the model.
+            read: Returns the message of a response, in the form of any provider.
+            thread: The messages before it, in the form of one provider.
+            tools: What is offered: `{"name", "description", "parameters", "effect"?}`.
+        """
+        mender = self.mender_of(tools)
+        ledger, objected = _ledger_of(thread, mender.context), list[tuple[Any, Turn]]()
+        while True:
+            response = await value_of(ask(objected))
+            turn = _judge(read(response), thread, mender, ledger)
+            if not turn.objection or len(objected) + 1 == MOST_ASKS:
+                return response, turn
+            objected.append((response, turn))
+
+    def judge(
+        self, message: JsonObject, thread: Sequence[JsonObject], tools: Iterable[JsonObject]
+    ) -> Turn:
+        """Judge a turn whose model cannot be asked again; `complete` explains the arguments."""
+        mender = self.mender_of(tools)
+        return _judge(message, thread, mender, _ledger_of(thread, mender.context))
+
+    def mender_of(self, tools: Iterable[JsonObject]) -> Mender:
+        """Return a Mender of tools; the same for equal ones."""
+        key = json.dumps([*tools], sort_keys=True, default=str)
+        if key not in self._menders:
+            if len(self._menders) >= _MOST_MENDERS:
+                self._menders.clear()
+            specs = collect_tools(json.loads(key), self._effects).values()
+            self._menders[key] = Mender(specs, **self._options)
+        return self._menders[key]
+
+
+def tool_of(name: str, description: str | None, parameters: Any, **more: Any) -> JsonDict:
+    """Return a tool as `Adapter` takes it."""
+    return {"name": name, "description": description or "", "parameters": parameters, **more}
+
+
+def message_of(text: str, calls: Iterable[tuple[str, Any, str]], **more: Any) -> JsonDict:
+    """Return a model's turn as a message of a chat.
+
+    Args:
+        text: What it says beside its calls.
+        calls: Of each call its tool, its arguments as they were written, and its id.
+        **more: Further keys, such as `finish_reason`.
+    """
+    own = [
+        {"id": call_id, "type": "function", "function": {"name": name, "arguments": args}}
+        for name, args, call_id in calls
+    ]
+    return {"role": "assistant", "content": text, "tool_calls": own, **more}
+
+
+def answer_of(call_id: str, text: str, status: str = "success") -> JsonDict:
+    """Return the answer to a call; its status is `success`, `error`, or `denied` by a gate."""
+    return {"role": "tool", "tool_call_id": call_id, "content": text, "status": status}
+
+
+def _ledger_of(thread: Sequence[JsonObject], context: RunContext) -> MemoryLedger:
+    """Return what a thread shows of the calls of tools that act."""
+    ledger = MemoryLedger()
+    for past in past_calls(thread):
+        tool = context.tools.get(past.name)
+        if tool is not None and tool.acts and isinstance(past.args, dict):
+            intent = _intent_of(Call(past.name, past.args, past.id), past.at, context)
+            ledger.begin(intent, lambda _: Run())
+            ledger.settle(intent.key, past.outcome)
+    return ledger
+
+
+def _intent_of(call: Call, at: int, context: RunContext) -> Record:
+    state: Any = {"given": {"message_id": at}, "original": None, "run": ""}
+    return context.intent_of(state, call)
+
+
+def _judge(
+    message: JsonObject, thread: Sequence[JsonObject], mender: Mender, ledger: MemoryLedger
+) -> Turn:
+    mending = mender.message(message, messages=thread)
+    is_text = isinstance(read_message(message), str)
+    verdicts = (
+        _judge_call(call, len(thread), mender.context, ledger, is_text=is_text)
+        for call in mending.calls
+    )
+    judged = tuple(filter(None, verdicts))
+    is_other = mending.outcome != "valid" or is_text or len(judged) < len(mending.calls)
+    turn = Turn(judged, bool(judged) and is_other, is_text)
+    for record in ledger.records() if turn.objection else ():
+        if record.status == BEGUN:
+            # No call of such a turn is made before the model is asked again.
+            ledger.settle(record.key, Outcome.NOT_DONE)
+    return turn
+
+
+def _judge_call(
+    written: MendedCall, at: int, context: RunContext, ledger: MemoryLedger, *, is_text: bool
+) -> JudgedCall | None:
+    """Judge a call; None for one that stands in its turn already."""
+    if written.args is None:
+        return JudgedCall(Call(written.name, {}, written.id), written.for_model)
+    call = Call(written.name, written.args, written.id or f"call_{uuid4().hex[:24]}")
+    tool = context.tools[call.name]
+    if not tool.acts:
+        return JudgedCall(call)
+    if is_text:
+        # It may be a quotation.
+        return JudgedCall(call, _IN_TEXT)
+    intent = _intent_of(call, at, context)
+    request = Request(intent.key, intent.doubt, equal=context.limits.equal)
+    verdict = ledger.begin(intent, lambda history: may_run(history, tool.effect, (), request))
+    if isinstance(verdict, InProgress):
+        return None
+    return JudgedCall(call, "" if isinstance(verdict, Run) else words_of(verdict))
