@@ -5,9 +5,7 @@ answer the questions of its graphs, make it a node of a graph with a checkpointe
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, as_completed
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -15,15 +13,13 @@ from uuid import uuid4
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph import START
-from langgraph.pregel import Pregel
-from langgraph.runtime import RunControl
 
 from selfcorrect.context import run_sync
 from selfcorrect.effects.again import may_start_over
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import CHECKPOINTER, SCOPE, GraphNode
-from selfcorrect.model import UNDECLARED, JsonDict, JsonObject
+from selfcorrect.model import UNDECLARED, JsonDict, JsonObject, T
 from selfcorrect.models.port import value_of
 from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.text import bound, quote
@@ -60,8 +56,8 @@ def first_of(*graphs: Graph, may_repeat: bool = False) -> Graph:
 def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
     """Run graphs side by side; the first that gives a `result` wins, and the others are cancelled.
 
-    Under `invoke` a running tool cannot be cancelled: its graph stops after it, unheard. Nobody is
-    asked: a graph that has a question fails. If all fail, the failure that came last is returned.
+    A sync tool cannot be cancelled: its graph ends, and the tool goes on, unheard. Nobody is asked:
+    a graph that has a question fails. If all fail, the failure that came last is returned.
 
     Args:
         *graphs: Compiled graphs, or what these functions return.
@@ -72,25 +68,24 @@ def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
     """
 
     async def run(way: str, value: Any, config: RunnableConfig, **options: Any) -> Any:
-        control = RunControl()
         if way == "invoke":
-            options["control"] = control
+            coroutine = run("ainvoke", value, config, **options)
+            return start_thread("speculative", _run_loop, coroutine).result()
         # Graphs that run side by side would share the checkpoints of one thread.
         own = {**config, "configurable": {**config["configurable"], CHECKPOINTER: None}}
         ends = [_end_of(graph, way, value, own, **options) for graph in graphs]
+        tasks = list(map(asyncio.ensure_future, ends))
+        end: End = None
         try:
-            if way == "invoke":
-                futures = [start_thread("speculative", run_sync, end) for end in ends]
-                return await _first_success(map(Future.result, as_completed(futures)))
-            tasks = list(map(asyncio.ensure_future, ends))
-            try:
-                return await _first_success(asyncio.as_completed(tasks))
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+            for task in asyncio.as_completed(tasks):
+                end = await task
+                if _has(end, "result"):
+                    break
+            return _unwrap(end)
         finally:
-            control.request_drain("another graph has won")
+            for loser in tasks:
+                loser.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     race = _Combination("speculative", graphs, run)
     if not may_repeat and not _only_reads(race):
@@ -189,39 +184,30 @@ def _list_executions(out: JsonObject) -> list[JsonDict]:
 
 def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> JsonDict:
     """Return the output of a loop that ended at its bound."""
-    last = FailureReport.from_state(out)
     detail = f"The check did not hold within `max_iterations` = {most} runs."
-    words = last.for_model if last else f"The last result, as data: {quote(out.get('result'), 600)}"
-    report = replace(
-        last or FailureReport("limit_reached", detail),
-        reason="limit_reached",
-        detail=detail,
-        for_model=bound(f"{detail} {words}", 1_200),
-        advice=ADVICE["limit_reached"],
-        attempts=attempts,
-    )
+    data = f"The last result, as data: {quote(out.get('result'), 600)}"
+    words = bound(f"{detail} {_failure_of(out).get('for_model') or data}", 1_200)
+    advice = ADVICE["limit_reached"]
+    report = FailureReport("limit_reached", detail, words, advice, attempts=attempts)
     return {key: item for key, item in out.items() if key != "result"} | {
         "failure": report.to_json()
     }
 
 
+def _run_loop(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine; what it has left behind in other threads is not waited for."""
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(coroutine)
+    finally:
+        loop.close()
+
+
 async def _end_of(graph: Graph, way: str, *args: Any, **options: Any) -> End:
-    if not isinstance(graph, Pregel | _Combination):
-        options.pop("control", None)
     try:
         return await value_of(getattr(graph, way)(*args, **options))
     except Exception as error:
         return error
-
-
-async def _first_success(ends: Iterable[Any]) -> Any:
-    """Return the first success; without one, end as the last failure."""
-    end: End = None
-    for waiting in ends:
-        end = await value_of(waiting)
-        if _has(end, "result"):
-            break
-    return _unwrap(end)
 
 
 def _unwrap(end: End) -> Any:

@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from postgres import database, server
+from postgres import database, ledger, server
 
-__all__ = ["database", "server"]
+__all__ = ["database", "ledger", "server"]
 
 
 @pytest.hookimpl(optionalhook=True)

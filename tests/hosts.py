@@ -1,7 +1,8 @@
 """One call in every host: each says what became of it, with the trail and any failure."""
 
+from kit import answers_in
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from selfcorrect import SelfCorrection, build_graph
@@ -34,7 +35,7 @@ def in_node(tools, name, args, **options):
 
 def report_of(messages, events):
     """Return what a host reports of its one call, whose answer carries the same failure."""
-    (answer,) = [each for each in messages if isinstance(each, ToolMessage)]
+    (answer,) = answers_in(messages)
     assert "failure" not in events[0] or answer.artifact == events[0]["failure"]
     assert "failure" not in events[0] or answer.text == events[0]["failure"]["for_model"]
     return events[0]

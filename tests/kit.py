@@ -2,7 +2,20 @@
 
 import json
 import re
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from ipaddress import IPv6Address
 from pathlib import Path
+from threading import Thread
+from typing import Any, Literal, get_type_hints
+from uuid import UUID
+
+from langchain_core.messages import ToolMessage
+from pydantic import AnyUrl, SecretStr
 
 from selfcorrect import StrategyMap, ToolSpec
 from selfcorrect.__main__ import main as main  # noqa: PLC0414  the command `selfcorrect`
@@ -29,6 +42,22 @@ def sections(file):
 def table(file, section):
     """Return the rows of a section whose lines are JSON."""
     return [json.loads(row) for row in sections(file)[section]]
+
+
+TYPES = (
+    *(Any, Literal, Decimal, date, datetime, time, timedelta, UUID, Path, IPv6Address, AnyUrl),
+    *(SecretStr, deque, Iterable, Sequence),
+)
+
+
+def type_of(text, *own):
+    """Return the type that an annotation means; a file may name its own types."""
+
+    def holder():
+        """Hold the annotation."""
+
+    holder.__annotations__ = {"x": text}
+    return get_type_hints(holder, None, {each.__name__: each for each in (*TYPES, *own)})["x"]
 
 
 class Answered(Exception):
@@ -81,6 +110,27 @@ def run(tool, args=None, *, time=None, name="t", **options):
 def with_rules(*rules, **more):
     """Return the default map with rules of one's own before it."""
     return StrategyMap(list(rules), extends=["default"], **more)
+
+
+def do_at_once(*works):
+    """Do each work in a thread of its own, and wait for all."""
+    threads = [Thread(target=work) for work in works]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+
+def output_of(program):
+    """Run a program of Python in a process of its own; return what it prints."""
+    command, home = [sys.executable, "-c", program], DATA.parents[1]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=home)
+    return done.stdout.strip()
+
+
+def answers_in(messages):
+    """Return the answers of tools in a thread."""
+    return [each for each in messages if isinstance(each, ToolMessage)]
 
 
 def nodes(out):

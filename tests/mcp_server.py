@@ -63,7 +63,8 @@ def listed(name):
     return {**tool, "annotations": HINTS[name]} if name in HINTS else tool
 
 
-TOOLS = [listed(name) for name in (*ANSWERS, *HINTS, "silent", "dies")]
+TOOLS = [listed(name) for name in (*ANSWERS, *HINTS, "silent", "dies", "expires")]
+EXPIRED = []
 ODD = {"name": "odd", "description": "odd", "inputSchema": {"type": "object", "allOf": "any"}}
 
 
@@ -85,6 +86,10 @@ def call(number, name, args):
     if name == "silent":
         return None
     answer = ANSWERS.get(name, text("done"))
+    if name == "expires" and not EXPIRED:
+        # The session has ended; a client opens another one.
+        EXPIRED.append(number)
+        answer = ANSWERS["no_session"]
     return {"id": number, "error" if "code" in answer else "result": answer}
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from selfcorrect.ledger import MemoryLedger, PostgresLedger, SqliteLedger
+
 SETTINGS = {
     "fsync": "off",
     "listen_addresses": "127.0.0.1",
@@ -108,3 +110,16 @@ def server():
 @pytest.fixture
 def database(server):
     return server.create()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def ledger(request, tmp_path):
+    """Return a ledger of each kind."""
+    if request.param == "memory":
+        made = MemoryLedger()
+    elif request.param == "sqlite":
+        made = SqliteLedger(tmp_path / "ledger.db")
+    else:
+        made = PostgresLedger(request.getfixturevalue("database"))
+    yield made
+    getattr(made, "close", int)()

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-from kit import table
+from kit import answers_in, table
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool
@@ -28,7 +28,7 @@ QUESTIONS = {
     "a change that is not allowed": {**CALL, "seats": 12},
     "one more equal call": CALL,
 }
-ANSWERS = table("persons.txt", "answers")
+ANSWERS = [*table("persons.txt", "answers"), {"action": "edit", "args": {1: "ann"}}]
 
 
 def mailer():
@@ -100,7 +100,7 @@ class InAgent(InGraph):
         out = self._graph.invoke(given, {"configurable": {"thread_id": str(self.thread)}})
         if "__interrupt__" in out:
             return out["__interrupt__"][0].value
-        said = [each.text for each in out["messages"] if isinstance(each, ToolMessage)]
+        said = [each.text for each in answers_in(out["messages"])]
         return self._events[-1].get("failure") or {"result": said[-1]}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hosts import HOSTS, IN_AGENTS, in_graph, malformed
-from kit import Tool
+from kit import Tool, table
 from langchain.agents import create_agent
 from langchain.agents.middleware import ToolRetryMiddleware
 from langchain_core.messages import AIMessage
@@ -39,15 +39,7 @@ def failure_in(host, name, args, **options):
     return host(tools, name, args, **options)["failure"]
 
 
-ESCALATIONS = [
-    ({"reason": "bad keys", "severity": "critical"}, "bad keys", "CRITICAL"),
-    ({"reason": "bad keys", "severity": "Low"}, "bad keys", "LOW"),
-    ({"reason": "bad keys", "severity": "odd"}, "bad keys", "HIGH"),
-    ({"reason": "bad keys", "severity": None}, "bad keys", "HIGH"),
-    ({"reason": "bad keys"}, "bad keys", "HIGH"),
-    ({"reason": " "}, NO_REASON, "HIGH"),
-    ({}, NO_REASON, "HIGH"),
-]
+ESCALATIONS = table("built_in.txt", "escalations")
 
 
 @pytest.mark.parametrize(("host", "case"), [*product(HOSTS, ESCALATIONS)])

@@ -65,7 +65,7 @@ def test_a_call_that_escalates_on_the_way_of_an_agent_is_shown(capsys):
     assert main(["run", "json_analyst"]) == 0
     out = capsys.readouterr().out
     assert "  escalated: The keys are not quoted." in out
-    assert 'result (executions: 2)  "3"' in out
+    assert '  result  "3"' in out
 
 
 def test_nobody_answers_at_the_end_of_stdin(capsys, monkeypatch):
@@ -99,7 +99,7 @@ def test_an_unreadable_line_is_named_and_ends_nothing(line, tmp_path, capsys):
         True,
         False,
     ]
-    assert error.startswith(f"selfcorrect: {path}:")
+    assert error.startswith(f"{path}:2: ")
     assert len(error.splitlines()) == 1
 
 

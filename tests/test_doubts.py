@@ -1,11 +1,9 @@
 """A lost call is made again only behind an answer to the question about that doubt."""
 
-from functools import partial
 from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from kit import table
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -14,17 +12,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from selfcorrect import ErrorRule, SelfCorrection, StrategyMap, ToolSpec, build_graph
-from selfcorrect.effects import Outcome
-from selfcorrect.effects.again import (
-    Hold,
-    InProgress,
-    Record,
-    Refuse,
-    Replay,
-    Request,
-    Run,
-    may_run,
-)
 from selfcorrect.ledger import MemoryLedger, SqliteLedger
 from selfcorrect.testing import ScriptedModel
 
@@ -174,63 +161,3 @@ def test_the_question_about_one_more_equal_call_vouches_for_those_before_it():
     assert talk.answer({"action": "approve", "question": question["id"]}) is None
     assert len(made) == 3
     assert talk.call(WHOLE)["doubts"]
-
-
-class SideBySide(RuleBasedStateMachine):
-    """Equal calls that begin and end in any order, in one scope."""
-
-    bound, effect = 2, "mutating"
-
-    def __init__(self):
-        super().__init__()
-        self.ledger, self.number = MemoryLedger(), 0
-        self.running, self.done, self.lost = [], [], False
-
-    def begin(self, key):
-        request = Request(key, "doubt", equal=self.bound)
-        decide = partial(may_run, effect=self.effect, own=(), request=request)
-        return self.ledger.begin(Record(key, "doubt", "pay"), decide)
-
-    @rule()
-    def call(self):
-        self.number += 1
-        verdict = self.begin(str(self.number))
-        if self.lost:
-            assert isinstance(verdict, Refuse)
-        elif len(self.running) + len(self.done) < self.bound:
-            assert verdict == Run()
-            self.running.append(str(self.number))
-        else:
-            assert isinstance(verdict, Hold)
-
-    @precondition(lambda self: self.running)
-    @rule(again=st.booleans())
-    def repeat(self, again):
-        key = self.done[0] if again and self.done else self.running[0]
-        assert isinstance(self.begin(key), Replay if key in self.done else InProgress)
-
-    @precondition(lambda self: self.running)
-    @rule(outcome=st.sampled_from(Outcome), first=st.booleans())
-    def end(self, outcome, first):
-        key = self.running.pop(0 if first else -1)
-        self.ledger.settle(key, outcome, "paid")
-        self.lost = self.lost or outcome is Outcome.LOST
-        self.done += [key] if outcome is Outcome.DONE else []
-
-    @invariant()
-    def no_more_are_made_than_the_bound(self):
-        assert len(self.running) + len(self.done) <= self.bound
-
-
-class OneOfADestructiveTool(SideBySide):
-    """The same of a tool of which one call is too many."""
-
-    effect = "destructive"
-
-    def begin(self, key):
-        self.bound = 1
-        return super().begin(key)
-
-
-TestSideBySide = SideBySide.TestCase
-TestOneOfADestructiveTool = OneOfADestructiveTool.TestCase

@@ -3,13 +3,11 @@
 import copy
 import json
 import re
-import subprocess
-import sys
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from kit import table
+from kit import output_of, table
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
@@ -328,30 +326,9 @@ def test_a_valid_thread_keeps_its_messages(form):
     assert all(a is b for a, b in zip(found.value, thread, strict=True))
 
 
-CORRUPT = {
-    "lost": ([*HEALTHY[:3], HEALTHY[4]], ["the call has no answer"]),
-    "orphan": ([("answer", "z", "look", "x"), *HEALTHY], ["it answers no open call"]),
-    "twice": ([*HEALTHY[:4], HEALTHY[2]], ["it answers no open call"]),
-    "same id": (
-        [*HEALTHY, *HEALTHY[1:]],
-        ["it must have an id of its own, in the form that the API takes"] * 2,
-    ),
-    "half": ([*HEALTHY, ("say", "\ud83d")], ["half a character, or a blank text, was replaced"]),
-    "malformed": (
-        [("calls", [("a", "look", '{"query": "a')]), HEALTHY[2]],
-        ["the arguments are not an object"],
-    ),
-    "late": (
-        [*HEALTHY[:3], HEALTHY[4], HEALTHY[3]],
-        ["an answer must name its call and stand directly behind it"],
-    ),
-}
-
-
 @pytest.mark.parametrize("form", BY_ID)
-@pytest.mark.parametrize("what", CORRUPT)
-def test_each_change_has_its_reason(form, what):
-    thread, reasons = CORRUPT[what]
+@pytest.mark.parametrize(("what", "thread", "reasons"), table("history.txt", "corrupt"))
+def test_each_change_has_its_reason(form, what, thread, reasons):
     found = MENDER.history(list(form.write(thread)))
     assert [each.reason for each in found.changes] == reasons
     assert found.outcome == "repaired"
@@ -391,8 +368,7 @@ def test_a_thread_without_langchain_loads_none():
         " Mender([{'name': 'f', 'parameters': {}}]).history([{'role': 'user', 'content': 'x'}]);"
         "print([n for n in sys.modules if n.startswith('lang')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert output_of(code) == "[]"
 
 
 @pytest.mark.parametrize(("what", "message", "beside"), table("history.txt", "withheld"))
@@ -412,21 +388,8 @@ def test_an_agent_makes_no_call_that_a_provider_withholds():
         ran.append(query)
         return "found"
 
-    text = '<tool_call>{"name": "look", "arguments": {"query": "x"}}</tool_call>'
-    calls = [{"name": "look", "args": {"query": "x"}, "id": "a", "type": "tool_call"}]
-    refusal = [{"type": "refusal", "refusal": "I cannot"}]
-    turns = [
-        AIMessage(written, tool_calls=made, **ends)
-        for written, made in ((text, []), ("", calls))
-        for ends in (
-            {"response_metadata": {"finish_reason": "content_filter"}},
-            {"response_metadata": {"finish_reason": "SAFETY"}},
-            {"response_metadata": {"finish_reason": "refusal"}},
-            {"additional_kwargs": {"refusal": "I cannot"}},
-        )
-    ]
-    for turn in [*turns, AIMessage(refusal, tool_calls=calls)]:
-        model = ScriptedModel([turn, "done"])
+    for turn in table("history.txt", "withheld turns"):
+        model = ScriptedModel([AIMessage(**turn), "done"])
         agent = create_agent(model, [look], middleware=[SelfCorrection()])
         assert "found" not in str(agent.invoke({"messages": "hi"}))
     assert ran == []

@@ -2,7 +2,7 @@
 
 import pytest
 from hosts import HOSTS
-from kit import Answered
+from kit import Answered, table
 from langchain_core.tools import ToolException
 
 from selfcorrect import NotDone, Retry, on_error
@@ -18,17 +18,7 @@ class Declined(Exception):
 Foreign = type("AutoReconnect", (Exception,), {"__module__": "elsewhere.client"})
 
 ENDS = {
-    "a value": "ok",
-    "an object": {"id": 7, "error": None, "warnings": []},
-    "an error value": {"error": "no seat is left"},
-    "an error value, status error": {"status": "error", "message": "no"},
-    "an error value, 404": {"error": "no such seat", "status_code": 404},
-    "an error value, 503": {"status_code": 503},
-    "an error value, timed_out": {"error": "no answer", "timed_out": True},
-    "an error that says none": {"error": {"code": 0, "message": "OK"}},
-    "an error that is an argument": {"to": "ann", "note": "error"},
-    "a text that looks like an error": '{"error": "no", "status_code": 503}',
-    "a text with a status": "429 rooms match",
+    **dict(table("hosts.txt", "values")),
     "NotDone": NotDone("nothing was done"),
     "ValueError": ValueError("the seat is taken"),
     "ValueError that speaks of time": ValueError("the request timed out"),

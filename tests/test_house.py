@@ -10,6 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from kit import output_of
 
 import selfcorrect
 
@@ -133,8 +134,7 @@ def test_a_call_runs_through_few_files(what, most):
 @pytest.mark.parametrize("loads", ["import selfcorrect", "from selfcorrect import repair_call"])
 def test_what_needs_no_graph_loads_none(loads):
     code = f"import sys; {loads}; print([n for n in sys.modules if n.startswith('lang')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert output_of(code) == "[]"
 
 
 HOSTS = set("langchain integrations proxy batch cli notebook drawing watching testing".split())  # noqa: SIM905

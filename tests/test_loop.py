@@ -283,28 +283,12 @@ def test_the_same_call_with_the_same_error_is_not_repeated():
     assert len(tool.ran) == 1
 
 
-def test_equal_successful_calls_of_one_thread_are_bounded():
-    tool, ledger = Tool(effect="mutating"), MemoryLedger()
-    outs = [run(tool, {"q": 1}, id=str(n), task_id="t", ledger=ledger) for n in range(4)]
-    assert len(tool.ran) == 2
-    assert [out.get("failure", {}).get("reason") for out in outs] == [
-        *(None, None, "needs_person", "needs_person")
-    ]
-
-
 def test_a_call_that_is_done_is_answered_from_the_ledger():
     tool, ledger = Tool({"receipt": 1}, effect="mutating"), MemoryLedger()
     outs = [run(tool, {"q": n}, task_id="t", ledger=ledger) for n in (1, "1", 1.0)]
     assert [out["result"] for out in outs] == [{"receipt": 1}] * 3
     assert len(tool.ran) == 1
     assert outs[1]["trail"][-1]["replayed"]
-
-
-def test_without_thread_and_task_nothing_outlives_the_run():
-    tool, ledger = Tool(effect="mutating"), MemoryLedger()
-    for _ in range(3):
-        run(tool, {"q": 1}, ledger=ledger)
-    assert len(tool.ran) == 3
 
 
 def test_the_strict_map_differs_by_its_policy_only():

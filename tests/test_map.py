@@ -1,5 +1,6 @@
 """What the maps make of errors, and how maps merge; tables as data."""
 
+import builtins
 import json
 from dataclasses import dataclass
 
@@ -79,23 +80,9 @@ def test_a_code_alone_says_the_kind(default, code, kind):
     assert diagnose(default, error("went wrong", code=code))["kind"] == kind
 
 
-CLASSES = [
-    (ConnectionResetError, "transient", "none"),
-    (TimeoutError, "timeout", "none"),
-    (PermissionError, "auth", "none"),
-    (FileNotFoundError, "not_found", "unknown_resource"),
-    (FileExistsError, "conflict", "duplicate"),
-    (KeyError, "not_found", "unknown_resource"),
-    (ValueError, "validation", "none"),
-    (NotImplementedError, "permanent", "none"),
-    (RuntimeError, "internal", "none"),
-    (TypeError, "internal", "none"),
-]
-
-
-@pytest.mark.parametrize(("cls", "kind", "category"), CLASSES)
-def test_a_class_says_the_kind(default, cls, kind, category):
-    found = diagnose(default, error("it broke", *mro(cls)))
+@pytest.mark.parametrize(("name", "kind", "category"), table("map.txt", "classes"))
+def test_a_class_says_the_kind(default, name, kind, category):
+    found = diagnose(default, error("it broke", *mro(getattr(builtins, name))))
     assert (found["kind"], found["category"]) == (kind, category)
 
 

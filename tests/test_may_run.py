@@ -1,14 +1,13 @@
 """`may_run` is one table: what is remembered, and what this run came to, decide what runs again."""
 
 from itertools import product
-from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from kit import DATA, table
 
 from selfcorrect.effects.again import (
     BEGUN,
-    HELD,
     Hold,
     InProgress,
     Record,
@@ -26,38 +25,16 @@ from selfcorrect.effects.again import (
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import EFFECTS, acts
 
-TABLE = Path(__file__).parent / "data" / "may_run.txt"
 SAME, OTHER = "same", "other"
 
 
-def record(key, status, **more):
-    return Record(key, "doubt", "pay", status, value="receipt", **more)
-
-
-def reworded(status, *, alive=False):
-    return Record("fourth", "other doubt", "pay", status, alive=alive, theme="theme")
+def record(key, status, *, doubt="doubt", **more):
+    return Record(key, doubt, "pay", status, value="receipt", **more)
 
 
 REMEMBERED = {
-    "nothing": [],
-    "this call, not done": [record(SAME, Outcome.NOT_DONE)],
-    "this call, done": [record(SAME, Outcome.DONE)],
-    "this call, refused": [record(SAME, Outcome.REFUSED)],
-    "this call, lost": [record(SAME, Outcome.LOST)],
-    "this call, begun, its holder lives": [record(SAME, BEGUN, alive=True)],
-    "this call, begun, its holder is gone": [record(SAME, BEGUN)],
-    "an equal call, done": [record(OTHER, Outcome.DONE)],
-    "two equal calls, done": [record(OTHER, Outcome.DONE), record("third", Outcome.DONE)],
-    "an equal call, done, as a person said": [record(OTHER, Outcome.DONE, by="ann")],
-    "an equal call, refused": [record(OTHER, Outcome.REFUSED)],
-    "an equal call, lost": [record(OTHER, Outcome.LOST)],
-    "an equal call, begun, its holder lives": [record(OTHER, BEGUN, alive=True)],
-    "an equal call, begun, its holder is gone": [record(OTHER, BEGUN)],
-    "a call in other words, done": [reworded(Outcome.DONE)],
-    "a call in other words, lost": [reworded(Outcome.LOST)],
-    "a call in other words, lost; this one, held": [reworded(Outcome.LOST), record(OTHER, HELD)],
-    "a call in other words, begun, its holder lives": [reworded(BEGUN, alive=True)],
-    "a call in other words, begun, its holder is gone": [reworded(BEGUN)],
+    name: [record(key, status, **more) for key, status, more in history]
+    for name, history in table("ledger.txt", "remembered")
 }
 COLUMNS = {
     "a tool that acts": (),
@@ -105,7 +82,7 @@ def row(name, history, own_):
     return (f"{name:50}" + "".join(f"{each:22}" for each in cells)).rstrip()
 
 
-def table():
+def written():
     head = f"{'what is remembered, or what this run came to':50}"
     lines = [(head + "".join(f"{each:22}" for each in COLUMNS)).rstrip()]
     lines += [row(name, history, []) for name, history in REMEMBERED.items()]
@@ -115,8 +92,8 @@ def table():
 
 
 def test_the_table_is_the_one_that_is_written_down():
-    print(table())  # noqa: T201
-    assert table() == TABLE.read_text("utf-8")
+    print(written())  # noqa: T201
+    assert written() == (DATA / "may_run.txt").read_text("utf-8")
 
 
 @pytest.mark.parametrize("effect", [each for each in EFFECTS if not acts(each)])
@@ -154,14 +131,15 @@ def test_who_vouches_for_one_doubt_vouches_for_no_other(outcome):
     assert may_run(history, "mutating", [], asked(history, ["lost"])) == Run()
 
 
-@given(st.integers(1, 4), st.lists(st.sampled_from(["done", "alive"]), max_size=8))
-def test_what_is_being_made_counts_like_what_was_made(most, before):
+@given(st.integers(1, 4), st.lists(st.sampled_from(["done", "alive"]), max_size=8), st.booleans())
+def test_what_is_being_made_counts_like_what_was_made(most, before, destroys):
     history = [
         record(f"k{number}", BEGUN if each == "alive" else Outcome.DONE, alive=each == "alive")
         for number, each in enumerate(before)
     ]
-    verdict = may_run(history, "mutating", [], asked((), (), equal=most))
-    assert isinstance(verdict, Run if len(before) < most else Hold)
+    effect = "destructive" if destroys else "mutating"
+    verdict = may_run(history, effect, [], asked((), (), equal=most))
+    assert isinstance(verdict, Run if len(before) < (1 if destroys else most) else Hold)
 
 
 def test_words_alone_make_no_tool_act():

@@ -44,29 +44,11 @@ def test_a_valid_call_comes_back_as_the_same_object():
 
 
 CALLED = {"name": "plant", "args": {"flower": "rose", "rows": "2"}, "id": "c1"}
-UNREAD = {**CALLED, "args": "{flower: rose", "error": "no JSON", "type": "invalid_tool_call"}
 
 
-@pytest.mark.parametrize(
-    ("message", "outcome", "count"),
-    [
-        (AIMessage("", tool_calls=[CALLED]), "repaired", 1),
-        (AIMessage("", tool_calls=[CALLED], invalid_tool_calls=[UNREAD]), "ask", 1),
-        (AIMessage("plant(flower='rose', rows=2)"), "repaired", 1),
-        (AIMessage([{"type": "text", "text": "plant(flower='rose', rows=2)"}]), "repaired", 1),
-        (AIMessage("Hello."), "failed", 0),
-        (
-            AIMessage(
-                "",
-                tool_calls=[{**CALLED, "args": {}}],
-                response_metadata={"finish_reason": "length"},
-            ),
-            "failed",
-            0,
-        ),
-    ],
-)
-def test_a_message_of_langchain_is_repaired_as_what_it_holds(message, outcome, count):
+@pytest.mark.parametrize(("fields", "outcome", "count"), table("mender.txt", "messages"))
+def test_a_message_of_langchain_is_repaired_as_what_it_holds(fields, outcome, count):
+    message = AIMessage(**fields)
     for found in (repair_call(message, [TOOL]), Mender([TOOL]).message(message)):
         assert (found.outcome, len(found.ready)) == (outcome, count)
         assert [each.args for each in found.ready] == [GOOD["args"]] * count

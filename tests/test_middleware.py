@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from hosts import malformed
+from kit import answers_in
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
@@ -162,7 +163,7 @@ def test_nothing_runs_that_another_stops_and_nothing_twice(name, form, first):
     assert sorted(map(repr, held)) == sorted(map(repr, made))
     # Every call has one answer, but for one about which nobody has answered yet.
     calls = [each["id"] for m in thread if isinstance(m, AIMessage) for each in m.tool_calls]
-    answers = [each.tool_call_id for each in thread if isinstance(each, ToolMessage)]
+    answers = [each.tool_call_id for each in answers_in(thread)]
     assert sorted(answers) == sorted(calls) or (name == "unanswered" and set(answers) <= {*calls})
     # The agent's own turns: one with the call, one behind it; ours is one more at most.
     assert len(prompts) <= before + 3

@@ -5,10 +5,9 @@ import json
 import logging
 import subprocess
 import sys
-from threading import Thread
 
 import pytest
-from kit import table
+from kit import do_at_once, output_of, table
 
 import selfcorrect
 from selfcorrect import (
@@ -212,14 +211,6 @@ def test_the_counter_of_one_run_is_not_that_of_another():
     assert actions(second, "m") == ["Feedback"]
 
 
-def in_threads(work, threads=8):
-    running = [Thread(target=work) for _ in range(threads)]
-    for each in running:
-        each.start()
-    for each in running:
-        each.join()
-
-
 def test_threads_count_together():
     unknown, empty, found = AutoCorrect(100), RetryWithFeedback(100), []
 
@@ -231,7 +222,7 @@ def test_threads_count_together():
             except EmptyResponseError:
                 found.append(EmptyResponseError)
 
-    in_threads(work)
+    do_at_once(*[work] * 8)
     assert (found.count(Feedback), found.count(Raise)) == (100, 100)
     assert found.count(EmptyResponseError) == 100
 
@@ -345,9 +336,8 @@ def test_the_public_names_of_the_policies():
     with pytest.raises(AttributeError, match="no attribute 'Autocorrect'"):
         _ = policies.Autocorrect
     code = "import sys, json, selfcorrect.policies; print(json.dumps(list(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not [
-        each for each in json.loads(done.stdout) if each.startswith("selfcorrect.policies.")
+        each for each in json.loads(output_of(code)) if each.startswith("selfcorrect.policies.")
     ]
 
 

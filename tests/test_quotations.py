@@ -4,18 +4,14 @@ from itertools import product
 from json import dumps
 
 import pytest
+from kit import table
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from selfcorrect import SelfCorrection
 from selfcorrect.testing import ScriptedModel, tool_call
 
-CALLS = [
-    {"to": "eve", "amount": 500},
-    {"to": "Eve Miller", "amount": 12.5},
-    {"to": "DE44 5001", "amount": 7, "note": "as agreed"},
-    {"to": "eve@example.com", "amount": 1},
-]
+CALLS = table("quotations.txt", "calls")
 
 
 def as_json(args):

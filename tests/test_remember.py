@@ -6,10 +6,11 @@ import sqlite3
 import subprocess
 import sys
 from datetime import date
+from shutil import copy
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from kit import DATE, INTEGER, TEXT, Tool, table
+from kit import DATA, DATE, INTEGER, TEXT, Tool, table
 from langchain.agents import create_agent
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -248,20 +249,6 @@ def test_a_file_that_breaks_costs_the_rung_and_no_run(tmp_path):
     assert edit(tool, {"whenever": "2026-10-26"}, SAFE, strategies)["result"] == "ok"
 
 
-MAP = """
-format = 1
-extends = ["default"]
-[[rule]]
-id = "hole"
-code = "required"
-repair = ["remember", "ask-model"]
-[rule.options.remember]
-file = "m.db"
-[[rule]]
-id = "stranger"
-code = "additionalProperties"
-repair = ["drop-null", "ask-model"]
-"""
 PROCESS = """
 import json, sys
 from selfcorrect import ToolSpec
@@ -281,7 +268,7 @@ print(play([tool], given, strategies="./own.toml", model=Model()).get("result"))
 
 
 def test_two_processes_share_a_file(tmp_path):
-    (tmp_path / "own.toml").write_text(MAP, "utf-8")
+    copy(DATA / "maps" / "remember.toml", tmp_path / "own.toml")
 
     def begin(key, *answers):
         command = [sys.executable, "-c", PROCESS, key, json.dumps(answers)]

@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from selfcorrect import Change, Changed, GraphSetupError, MapError, SelfCorrection, StrategyMap
+from selfcorrect import Change, Changed, GraphSetupError, SelfCorrection, StrategyMap
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
 from selfcorrect.ledger import MemoryLedger
 from selfcorrect.testing import ScriptedModel, tool_call
@@ -230,24 +230,6 @@ def test_effects_by_name_or_glob_hold_for_tools_that_declare_none():
     assert len(done) == 1
 
 
-WRONG = {
-    "an effect": ({"effects": {"pay": "read_onyl"}}, MapError, "read_only"),
-    "a key of an effect": ({"effects": {"pay": {"effekt": "mutating"}}}, MapError, "effect"),
-    "how it fails": ({"on_failure": "rais"}, GraphSetupError, "raise"),
-    "a tool's words": ({"tool_words": "hid"}, GraphSetupError, "hide"),
-    "a listener": ({"on_trail": "print"}, GraphSetupError, "on_trail"),
-    "a scope": ({"scope": 7}, GraphSetupError, "scope"),
-    "a policy": ({"on_empty": "retry"}, GraphSetupError, "policy"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_word_fails_when_the_agent_is_built(name):
-    options, error, near = WRONG[name]
-    with pytest.raises(error, match=near):
-        SelfCorrection(**options)
-
-
 def test_a_wrong_word_of_a_tool_fails_before_the_model_is_asked():
     pay, _ = payer(effect="read_onyl")
     model = ScriptedModel(["done"])
@@ -291,11 +273,6 @@ def test_a_tool_that_acts_without_thread_or_scope_is_warned_about_once(caplog):
         ask(agent_of([*turns, "done"], [pay], scope="x", saver=False), {})
         ask(agent_of([*turns, "done"], [pay]))
     assert caplog.records == []
-
-
-def test_a_model_by_name_is_loaded_as_langchain_does():
-    with pytest.raises((ImportError, ValueError), match="nobody"):
-        SelfCorrection(model="nobody:nothing")
 
 
 # --- bounds -------------------------------------------------------------------------------

@@ -123,9 +123,6 @@ def test_a_person_lets_what_is_in_doubt_run_again():
     assert stepper.view()["status"] == "failed"
     assert stepper.goto(before="execute").run().values["result"] == "ok"
     assert len(tool.ran) == 2
-    assert stepper.restart().view()["status"] == "ready"
-    assert len(stepper.run().values["attempts"]) == 1
-    assert len(tool.ran) == 3
 
 
 class Shared(TypedDict, total=False):
@@ -162,7 +159,7 @@ def test_other_graphs_are_stepped_too(inner):
     assert (marks["shaky"], marks["calm"], marks["first"]) == ("next", "next", "current")
     view = stepper.run().view()
     assert view["status"] == "error"
-    assert view["detail"]["error"].startswith("ValueError: ")
+    assert view["detail"]["error"].startswith("ValueError(")
     assert stepper.run().view()["question"]["question"] == "Which?"
     assert stepper.answer("this").view()["status"] == "finished"
     assert sorted(stepper.values["items"][1:3]) == ["calm", "shaky"]
@@ -226,7 +223,7 @@ def test_walks_never_act_twice(walk, plays, effect, call_id):
 
 
 HOSTILE = "<script>alert(1)</script> \x1b[2J\u202e sk-proj-abcdefgh12345678 " + "x" * 10_000
-JUNK = [5, None, "x", [5], [[]], [{}], {}, {"name": 5}, [{"ladder": 5, "rule": [], "text": 5}]]
+JUNK = table("stepper.txt", "junk")
 KEYS = ["current", "findings", "attempts", "tried", "selected", "failure", "result", "question"]
 
 
@@ -236,7 +233,6 @@ def test_whatever_the_state_holds_is_shown_and_clean(key):
     stepper.run("repair")
     for junk in [*JUNK, HOSTILE]:
         assert stepper.edit({key: junk, "counts": {HOSTILE: HOSTILE}}).text()
-    # All edits are among the changes that are shown.
     for shown in (stepper.to_json(), *stepper.snapshot().bundle.values()):
         assert not any(each in shown for each in ("\x1b", "\u202e"))
         assert "abcdefgh12345678" not in shown

@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from kit import table
+from kit import answers_in, table
 from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel, generate_from_stream
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.outputs import ChatGenerationChunk
 from langgraph.graph import START, MessagesState, StateGraph
-from pydantic import BaseModel
 
 from selfcorrect import SelfCorrection
 from selfcorrect.integrations.tool_node import SelfCorrectingToolNode
@@ -113,7 +112,7 @@ def test_what_was_streamed_runs_as_it_was_written_or_not_at_all(name, pieces, ex
     thread = play([piece(*each) for each in pieces], how)
     assert sorted(ran) == sorted(expected)
     assert_one_answer_each(thread)
-    answers = [each.status for each in thread if isinstance(each, ToolMessage)]
+    answers = [each.status for each in answers_in(thread)]
     assert answers.count("success") == len(expected)
 
 
@@ -121,7 +120,7 @@ def assert_one_answer_each(thread):
     calls = [
         call["id"] for each in thread if isinstance(each, AIMessage) for call in each.tool_calls
     ]
-    answers = [each.tool_call_id for each in thread if isinstance(each, ToolMessage)]
+    answers = [each.tool_call_id for each in answers_in(thread)]
     assert calls
     assert sorted(calls) == sorted({*calls}) == sorted(answers)
 
@@ -140,21 +139,8 @@ def test_what_a_limit_has_cut_is_refused_where_nobody_saw_the_pieces(cut, reason
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "tool_calls", None])
 def test_a_cut_call_is_told_whatever_the_stop_reason_says(reason):
     thread = play([piece('{"target": "logs", "older_', "purge", "c1")], "invoke", reason)
-    (answer,) = [each for each in thread if isinstance(each, ToolMessage)]
+    (answer,) = answers_in(thread)
     assert (ran, answer.status) == ([], "error")
-
-
-def test_a_structured_answer_that_was_cut_is_no_answer():
-    class Weather(BaseModel):
-        city: str
-
-    cut = [piece('{"city": "Par', "Weather", "c1")]
-    turns = [chunks(cut, "length"), chunks([piece('{"city": "Paris"}', "Weather", "c2")])]
-    model = Streaming(turns=turns, streaming=True, seen=[])
-    agent = create_agent(model, [purge], middleware=[SelfCorrection()], response_format=Weather)
-    out = agent.invoke({"messages": [HumanMessage("x")]})
-    assert out["structured_response"].city == "Paris"
-    assert len(model.seen) == 2
 
 
 def test_a_message_without_pieces_or_with_the_same_calls_is_left_alone():

@@ -1,18 +1,14 @@
 """Threads are made valid for any provider: ids, arguments, answers, characters."""
 
 import json
-import subprocess
-import sys
 
 import pytest
-from hypothesis import given, strategies as st
 from kit import table
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from selfcorrect.langchain.calls import shown_calls, with_calls
 from selfcorrect.langchain.thread import answer_to, open_calls, valid_thread
-from selfcorrect.threads.forms import ThreadCall, Unit
-from selfcorrect.threads.history import pair
+from selfcorrect.threads.forms import ThreadCall
 
 
 def call(call_id, name="look", **args):
@@ -63,41 +59,6 @@ def said(thread):
 @pytest.mark.parametrize(("name", "thread", "expected"), table("thread.txt", "threads"))
 def test_a_thread_is_made_valid(name, thread, expected):
     assert said(valid_thread([*messages_of(thread)])) == expected
-
-
-def test_a_valid_thread_keeps_its_messages():
-    thread = [HumanMessage("b"), turn("c1"), answer("c1"), AIMessage("ok")]
-    assert all(a is b for a, b in zip(valid_thread(thread), thread, strict=True))
-
-
-ids = st.sampled_from(["", "a", "a_2", "b"])
-
-
-def unit_of(at, entry):
-    """Return an answer to an id, or a turn with a call of each id."""
-    if isinstance(entry, str):
-        return Unit(at, entry, answers=entry)
-    return Unit(at, entry, tuple(ThreadCall(each, "look", {}) for each in entry))
-
-
-@given(st.lists(st.one_of(ids, st.lists(ids, min_size=1).map(tuple))))
-def test_every_answer_is_used_once_or_belongs_to_no_call(entries):
-    answers = pair([unit_of(at, each) for at, each in enumerate(entries)])
-    used = [*answers.values()]
-    assert len(used) == len({*used})
-    assert all(index < len(entries[at]) for at, index in answers)
-    for at, entry in enumerate(entries):
-        before = [i for e in entries[:at] if isinstance(e, tuple) for i in e]
-        if isinstance(entry, str) and entry not in before and at in used:
-            # It stands among the answers to a turn, as the answer to a call that has no other.
-            (turn_at,) = [turn_at for (turn_at, _), used_at in answers.items() if used_at == at]
-            assert all(isinstance(each, str) for each in entries[turn_at + 1 : at])
-
-
-def test_pairing_serves_hosts_without_langchain():
-    code = "import sys, selfcorrect.threads.history; print([n for n in sys.modules if 'lang' in n])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(("name", "thread", "expected"), table("thread.txt", "open"))

@@ -1,32 +1,18 @@
 """Of two persons who answer one question, one counts, and the other is told."""
 
 import asyncio
-import threading
+from functools import partial
 
-import pytest
-from kit import INTEGER, TEXT, Tool
+from kit import INTEGER, TEXT, Tool, do_at_once
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from selfcorrect import build_graph
 from selfcorrect.errors import AnsweredError
-from selfcorrect.ledger import MemoryLedger, PostgresLedger, SqliteLedger
+from selfcorrect.ledger import MemoryLedger
 
 TIMES = 12
 ANSWERED = "the question {} was answered already"
-
-
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
-def ledger(request, tmp_path):
-    if request.param == "memory":
-        yield MemoryLedger()
-        return
-    if request.param == "sqlite":
-        made = SqliteLedger(tmp_path / "ledger.db")
-    else:
-        made = PostgresLedger(request.getfixturevalue("database"))
-    yield made
-    made.close()
 
 
 def ask(ledger, thread="1"):
@@ -59,11 +45,7 @@ def test_two_answers_at_once(ledger):
             except AnsweredError as error:
                 ends.append(error)
 
-        both = [threading.Thread(target=say, args=(value,)) for value in (5, 500)]
-        for each in both:
-            each.start()
-        for each in both:
-            each.join()
+        do_at_once(partial(say, 5), partial(say, 500))
         assert len(tool.ran) == 1
         # Who comes after the end has nothing to answer, and reads the result.
         assert "ok" in ends

@@ -42,17 +42,11 @@ def _settle(options: argparse.Namespace, ledger: Ledger) -> Record:
         raise InputError(unknown_name("outcome", word, _OUTCOMES))
     if not by:
         raise InputError("--by NAME is missing: who has found out?")
-    records = _by_key(ledger)
-    if key not in records:
-        raise InputError(unknown_name("key of a call", key, records))
-    if not in_doubt(records[key]):
-        raise InputError(f"the call {key!r} is not in doubt: its status is {records[key].status}")
+    doubts = [record.key for record in ledger.records(doubts=True)]
+    if key not in doubts:
+        raise InputError(unknown_name("key of a doubt", key, doubts))
     ledger.settle(key, _OUTCOMES[word], by=f"{by}, to be made again" if word == "again" else by)
-    return _by_key(ledger)[key]
-
-
-def _by_key(ledger: Ledger) -> dict[str, Record]:
-    return {record.key: record for record in ledger.records()}
+    return next(record for record in ledger.records() if record.key == key)
 
 
 def open_ledger(address: str) -> Any:

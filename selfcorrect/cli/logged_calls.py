@@ -1,4 +1,4 @@
-"""Calls in the logs of others: a line of our own, a chat, a run of LangSmith, a span."""
+"""Calls in the logs of others: a line of our own, a chat, a run of LangSmith, spans."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ class LoggedCall:
 
 
 def read_calls(record: JsonObject, run: str) -> Iterator[LoggedCall]:
-    """Yield the calls of a line: a call, a chat with its answers, a run, a span or many spans.
+    """Yield the calls of a line: a call, a chat with its answers, a run, or spans.
 
     Args:
         record: The line.
@@ -37,9 +37,7 @@ def read_calls(record: JsonObject, run: str) -> Iterator[LoggedCall]:
     """
     if "resourceSpans" in record:
         for span in _spans(record):
-            yield from read_calls(span, run)
-    elif "attributes" in record:
-        yield from _of_span(record, run)
+            yield from _of_span(span, run)
     elif "run_type" in record:
         if record["run_type"] == "tool":
             own = str(record.get("trace_id") or run)
@@ -81,21 +79,16 @@ def _error_of(item: JsonObject) -> str | None:
 
 
 def _of_span(span: JsonObject, run: str) -> Iterator[LoggedCall]:
-    """Read a span of OpenTelemetry's conventions for GenAI, as JSON of an SDK or of OTLP."""
-    values = span["attributes"]
-    if isinstance(values, list):
-        values = {row["key"]: next(iter(row["value"].values())) for row in values}
+    """Read a span of OpenTelemetry's conventions for GenAI."""
+    rows = span.get("attributes") or ()
+    values = {row["key"]: next(iter(row["value"].values())) for row in rows}
     status = span.get("status") or {}
-    context = span.get("context") or {}
     if name := values.get("gen_ai.tool.name"):
-        is_error = status.get("code", status.get("status_code")) in _ERROR_CODES
-        words = status.get("message") or status.get("description") or values.get("error.type")
-        own = str(span.get("traceId") or context.get("trace_id") or run)
+        is_error = status.get("code") in (2, "STATUS_CODE_ERROR")
+        words = status.get("message") or values.get("error.type")
         args = _read(values.get("gen_ai.tool.call.arguments") or {})
+        own = str(span.get("traceId") or run)
         yield LoggedCall(own, name, args, str(words or "error") if is_error else None)
-
-
-_ERROR_CODES = (2, "ERROR", "STATUS_CODE_ERROR")
 
 
 def _spans(record: JsonObject) -> Iterator[JsonDict]:

@@ -7,7 +7,6 @@ import runpy
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,7 @@ from selfcorrect.lazy import load_table
 from selfcorrect.limits import Limits, Spending
 from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, acts, frozen
 from selfcorrect.models.port import ModelPort
-from selfcorrect.names.letters import LONGEST, is_plain
-from selfcorrect.patterns import compile_pattern
+from selfcorrect.names.letters import is_plain
 from selfcorrect.strategy_map.match import fits
 from selfcorrect.strategy_map.registry import BUILT_IN
 from selfcorrect.strategy_map.strategy_map import StrategyMap
@@ -56,7 +54,8 @@ def propose(options: argparse.Namespace) -> int:
         raise InputError(f"{out} must be a new file, in a folder that exists; choose one by -o")
     if base.endswith(".toml") or "/" in base:
         base = str(Path(base).resolve())
-    strategies, model = StrategyMap.load(base), _load_model(options.model)
+    strategies, (place, _, name) = StrategyMap.load(base), options.model.rpartition(":")
+    model = runpy.run_path(place)[name]
     # A call that is sent again counts too.
     port = ModelPort(model, Spending(limits=Limits(model_calls=options.most, seconds=None)))
     # Errors of one cause share a tool and a masked text; those that a rule decides are None's.
@@ -74,13 +73,13 @@ def propose(options: argparse.Namespace) -> int:
     written, passed = _TABLE["head"].format(base=json.dumps(base)), 0
     undecided = [own for key, own in groups.items() if key]
     for own in sorted(undecided, key=len, reverse=True)[: max(0, options.most)]:
-        others = chain(*(group for group in groups.values() if group is not own))
         shown = f"{own[0].tool}: {bound(own[0].text, 80)} ({len(own)}): "
         try:
             reply = run_sync(port.ask_json(_TABLE["ask"], _prompt(own[0])))
-            rule = _rule_in(reply or {}, own)
+            rule = (reply or {}).get("rule") or {}
+            rule["tool"] = [own[0].tool]
             text = written + _toml(rule, options.model, len(own))
-            _check(rule, text, own, others)
+            _check(rule, text, own, groups.values())
         except Exception as error:
             # A model that fails costs its group only.
             say(f"{shown}refused: {error_text(error)}")
@@ -98,30 +97,17 @@ def propose(options: argparse.Namespace) -> int:
 _TABLE = load_table("cli/propose.toml")
 
 
-def _load_model(reference: str) -> Any:
-    place, _, name = reference.rpartition(":")
-    try:
-        return runpy.run_path(place)[name]
-    except Exception as error:
-        why = error_text(error)
-        raise InputError(f"--model {reference}: write FILE.py:OBJECT ({why})") from error
-
-
 def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedError:
     tool, arguments = record["tool"], record.get("arguments") or {}
-    # Values are cut out by the arguments, and a name with other signs is a pattern for tools.
-    is_usable = isinstance(arguments, Mapping) and is_plain(tool) and len(tool) <= LONGEST
-    if not isinstance(text, str) or not is_usable:
-        raise ValueError("an error has a text, a tool's plain name, and an object of arguments")
+    # A name with other signs is a pattern for tools.
+    if not isinstance(text, str) or not is_plain(tool):
+        raise ValueError("an error has a text and the plain name of a tool")
     schema = record.get("schema") or {}
-    names = tuple(filter(_NAME.fullmatch, schema.get("properties") or arguments))
+    names = tuple(filter(is_plain, schema.get("properties") or arguments))
     rules = [rule.effect for name, rule in strategies.effects.items() if fits(tool, (name,))]
     effect = [*rules, record.get("effect") or ""][0]
     finding = recorded_finding(text, *map(record.get, ("exception", "status", "code")))
     return RecordedError(tool, mask_error(text, arguments, names), names, str(effect), finding)
-
-
-_NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
 
 
 def _prompt(error: RecordedError) -> str:
@@ -176,25 +162,6 @@ def _pieces(value: JSON) -> Iterator[str]:
         yield from re.findall(r"\w{4,}", str(value))
 
 
-def _rule_in(reply: JsonDict, own: Sequence[RecordedError]) -> JsonDict:
-    """Return the rule of a model's reply, bound to the tool that it was asked for."""
-    rule = reply.get("rule")
-    if not rule or not isinstance(rule, dict):
-        raise ValueError("the model proposes no rule")
-    if more := rule.keys() - {"tool", *_TABLE["example"]}:
-        raise ValueError(f"a proposal may not set {', '.join(sorted(more))}")
-    if lacks := [key for key in _TABLE["example"] if key != "params" and not rule.get(key)]:
-        raise ValueError(f"it lacks {', '.join(lacks)}")
-    ladder = rule["repair"] if isinstance(rule["repair"], list) else [rule["repair"]]
-    for name in ladder:
-        if name not in BUILT_IN:
-            raise ValueError(f"{name!r} is not a built-in strategy")
-    is_repeated = rule["kind"] in RETRYABLE or "wait" in ladder
-    if is_repeated and any(error.effect and acts(error.effect) for error in own):
-        raise ValueError("a tool with side effects is not called again because of an error's words")
-    return {**rule, "tool": [own[0].tool]}
-
-
 def _toml(rule: JsonDict, model: str, count: int) -> str:
     """Return a rule as TOML, whose texts and lists are JSON's."""
     items = {key: json.dumps(item, ensure_ascii=False) for key, item in rule.items()}
@@ -204,28 +171,38 @@ def _toml(rule: JsonDict, model: str, count: int) -> str:
 
 
 def _check(
-    rule: JsonDict, text: str, own: Iterable[RecordedError], others: Iterable[RecordedError]
+    proposal: JsonDict,
+    text: str,
+    own: Sequence[RecordedError],
+    groups: Iterable[Sequence[RecordedError]],
 ) -> None:
-    """Check a map with the proposed rule at its end.
+    """Check a map with a proposed rule at its end.
 
     Raises:
         ValueError: If the rule decides too much, or too little.
         MapError: If the map does not load.
     """
+    if wrong := (proposal.keys() ^ _TABLE["example"].keys()) - {"params", "tool"}:
+        raise ValueError(f"a rule lacks, or may not set: {', '.join(sorted(wrong))}")
     # Half a character cannot be written.
     document = tomllib.loads(text.encode().decode())
-    rules, extends = document["rule"], document["extends"]
-    loaded = StrategyMap(rules, name="proposed", extends=extends)
+    loaded = StrategyMap(document["rule"], name="proposed", extends=document["extends"])
     if problems := lint(loaded):
         raise MapError(problems)
-    key, pattern = f"proposed/{rule['id']}", compile_pattern(rule["match"])
-    if any(pattern.search(probe) for probe in _TABLE["probes"]):
+    key = f"proposed/{proposal['id']}"
+    rule = loaded.rule(key)
+    ladder = {*map(str, rule.repair or ())}
+    if foreign := ladder - BUILT_IN.keys():
+        raise ValueError(f"not a built-in strategy: {', '.join(foreign)}")
+    is_repeated = rule.kind in RETRYABLE or "wait" in ladder
+    if is_repeated and any(error.effect and acts(error.effect) for error in own):
+        raise ValueError("a tool with side effects is not called again because of an error's words")
+
+    def matches(finding: Finding, tool: str) -> bool:
+        return key in (placed.key for placed in loaded.matches(finding, tool))
+
+    if any(matches(recorded_finding(probe), own[0].tool) for probe in _TABLE["probes"]):
         raise ValueError("its pattern matches nearly everything")
-
-    def matches(error: RecordedError) -> list[str]:
-        return [placed.key for placed in loaded.matches(error.finding, error.tool)]
-
-    if any(matches(error)[:1] != [key] for error in own):
-        raise ValueError("it does not decide the errors that it was asked about")
-    if any(key in matches(error) for error in others):
-        raise ValueError("its pattern matches other errors too")
+    for group in groups:
+        if any(matches(error.finding, error.tool) is not (group is own) for error in group):
+            raise ValueError("it must match the errors that it was asked about, and no others")

@@ -4,26 +4,20 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any
 from uuid import uuid4
 
-from selfcorrect.cli.lines import read_lines
-from selfcorrect.cli.screen import InputError, complain, say, say_json
+from selfcorrect.cli.lines import take_lines
+from selfcorrect.cli.screen import InputError, say, say_json
 from selfcorrect.cli.starter import load_graph_file, make_graph
-from selfcorrect.drawing.recorded import attempts_of, question_of, tell_change
-from selfcorrect.drawing.text import question_lines
+from selfcorrect.drawing.recorded import attempts_of, question_of, views_of
+from selfcorrect.drawing.text import change_text, question_lines
 from selfcorrect.errors import CorrectionFailed
-from selfcorrect.model import JsonDict
+from selfcorrect.model import JSON, JsonDict
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote, text_of
-
-
-class _Task(NamedTuple):
-    title: str
-    expected: str | None
-    inputs: JsonDict
 
 
 def run(options: argparse.Namespace) -> int:
@@ -31,6 +25,40 @@ def run(options: argparse.Namespace) -> int:
     if options.interactive and options.jsonl == "-":
         raise InputError("--interactive reads answers from stdin; give the calls in a file")
     module = load_graph_file(options.graph)
+    graph = _make_graph(module, options)
+    surprises = odd = 0
+    with Path(options.record or os.devnull).open("w", encoding="utf-8") as record:
+
+        def play(title: str, expected: str | None, inputs: JsonDict) -> None:
+            nonlocal surprises
+            out = _run_one(graph, inputs, interactive=options.interactive)
+            # A recording that is cut off keeps the runs before it.
+            print(json.dumps({"title": title, **out}, default=text_of), file=record, flush=True)
+            surprises += ending(out) != (expected or "result")
+            if options.json:
+                say_json(out)
+            else:
+                _show(title, expected, out)
+
+        def take(line: str) -> None:
+            inputs = _inputs(json.loads(line))
+            call = inputs.get("call")
+            name = call.get("name") if isinstance(call, dict) else None
+            play(str(name or inputs.get("request") or "call"), None, inputs)
+
+        if options.call is not None:
+            take(options.call)
+        elif options.jsonl is not None:
+            odd = take_lines(options.jsonl, take)
+        elif hasattr(module, "EXAMPLES"):
+            for example in module.EXAMPLES:
+                play(*example)
+        else:
+            raise InputError(f"{module.__file__} has no EXAMPLES; give calls by --call or --jsonl")
+    return 2 if odd else 1 if surprises else 0
+
+
+def _make_graph(module: ModuleType, options: argparse.Namespace) -> Any:
     wishes: JsonDict = {"strategies": options.strategies} if options.strategies else {}
     if options.call is None and options.jsonl is None and hasattr(module, "make_model"):
         wishes["model"] = module.make_model()
@@ -38,39 +66,14 @@ def run(options: argparse.Namespace) -> int:
         from langgraph.checkpoint.memory import InMemorySaver
 
         wishes["checkpointer"] = InMemorySaver()
-    graph = make_graph(module, **wishes)
-    surprises = 0
-    odd: list[str] = []
-    with Path(options.record or os.devnull).open("w", encoding="utf-8") as record:
-        for task in _tasks(options, module, odd):
-            out = _run_one(graph, task.inputs, interactive=options.interactive)
-            # A recording that is cut off keeps the runs before it.
-            print(
-                json.dumps({"title": task.title, **out}, default=text_of), file=record, flush=True
-            )
-            surprises += ending(out) != (task.expected or "result")
-            if options.json:
-                say_json(out)
-            else:
-                _show(task, out)
-    return 2 if odd else 1 if surprises else 0
+    return make_graph(module, **wishes)
 
 
-def _tasks(options: argparse.Namespace, module: Any, odd: list[str]) -> Iterator[_Task]:
-    """Yield what is to be run; say of each line that cannot be used why, and add its place."""
-    if options.call is not None:
-        yield _task(options.call, "--call")
-    elif options.jsonl is not None:
-        for line, place in read_lines(options.jsonl):
-            try:
-                yield _task(line, place)
-            except InputError as error:
-                odd.append(place)
-                complain(error)
-    elif hasattr(module, "EXAMPLES"):
-        yield from (_Task(*example) for example in module.EXAMPLES)
-    else:
-        raise InputError(f"{module.__file__} has no EXAMPLES; give calls by --call or --jsonl")
+def _inputs(item: JSON) -> JsonDict:
+    """Return an input of the graph, which may be a bare call."""
+    if not isinstance(item, dict):
+        raise InputError('a call must be an object: {"name": …, "args": {…}}')
+    return item if item.keys() & {"call", "raw", "request"} else {"call": item}
 
 
 def _run_one(graph: Any, inputs: JsonDict, *, interactive: bool) -> JsonDict:
@@ -117,46 +120,24 @@ def ending(out: JsonDict) -> str:
     return "failure" if "failure" in out else "result"
 
 
-def _show(task: _Task, out: JsonDict) -> None:
-    end, failure = ending(out), out.get("failure", {})
-    say(f"■ {task.title}", "bold")
-    for event in out.get("trail", ()):
-        for change in event.get("changes", ()):
-            say(f"  {tell_change(change)}")
-        if event.get("wait"):
-            say(f"  wait {event['wait']:.2f} s")
-        if end == "result" and "reason" in event:
-            # An agent goes on after a call that failed.
-            say(f"  {event['reason']}: {event['detail']}", "yellow")
+_STYLES = {"result": "green", "question": "yellow", "failure": "red"}
+
+
+def _show(title: str, expected: str | None, out: JsonDict) -> None:
+    end, view = ending(out), views_of(out, title=title)[-1]
+    say(f"■ {title}", "bold")
+    for change in view["changes"]:
+        say(f"  {change_text(change)}")
+    question = view["question"] or {"question": "", "options": []}
+    text = out.get("failure", {}).get("detail") or question["question"]
     if end == "result":
-        say(f"  result (executions: {_executions(out)})  {quote(out.get('result'), 200)}", "green")
-    elif end == "question":
-        question = out.get("question") or failure.get("question") or {}
-        say(f"  question  {question.get('question') or failure['detail']}", "yellow")
-        for option in question_of(question)["options"]:
-            say(f"    {option}")
-    else:
-        say(f"  failure  {failure['reason']}: {failure['detail']}", "red")
-    if task.expected not in (None, end):
-        say(f"  expected a {task.expected}", "red")
-
-
-def _executions(out: JsonDict) -> int:
-    trail = out.get("trail", ())
-    return sum(event["node"] == "execute" and "attempt" in event for event in trail)
-
-
-def _task(text: str, place: str) -> _Task:
-    """Read an input of the graph, a bare call, or a text that a model wrote."""
-    try:
-        item = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{place}: the line must be one JSON value: {error}") from None
-    if isinstance(item, str):
-        return _Task(item, None, {"raw": item})
-    if not isinstance(item, dict):
-        raise InputError(f'{place}: a call must be an object: {{"name": …, "args": {{…}}}}')
-    inputs = item if item.keys() & {"call", "raw", "request"} else {"call": item}
-    call = inputs.get("call")
-    name = call.get("name") if isinstance(call, dict) else None
-    return _Task(str(name or inputs.get("request") or place), None, inputs)
+        text = quote(out.get("result"), 200)
+        # An agent goes on after a call that failed.
+        for event in out.get("trail", ()):
+            if "reason" in event:
+                say(f"  {event['reason']}: {event['detail']}", "yellow")
+    say(f"  {end}  {text}", _STYLES[end])
+    for option in question["options"]:
+        say(f"    {option}")
+    if expected not in (None, end):
+        say(f"  expected a {expected}", "red")

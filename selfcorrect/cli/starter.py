@@ -23,10 +23,12 @@ def load_graph_file(name: str | None) -> ModuleType:
     Raises:
         InputError: If there is no such file, or it cannot be imported.
     """
-    path = _graph_path(name or "flight_booking")
+    graphs = {path.stem: path for path in (STARTER / "graphs").glob("*.py")}
+    name = name or "flight_booking"
+    path = graphs.get(name) or Path(name).resolve()
     spec = spec_from_file_location(f"selfcorrect_graph_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{path}: GRAPH must be a Python file")
+    if spec is None or spec.loader is None or not path.is_file():
+        raise InputError(f"{unknown_name('graph', name, graphs)}, or give the path of a .py file")
     module = module_from_spec(spec)
     # Pydantic and dataclasses look a class's module up; a graph imports what lies beside it.
     sys.modules[module.__name__] = module
@@ -81,15 +83,3 @@ def init(options: argparse.Namespace) -> int:
     say(f"Created {', '.join(parts)} in {folder}.")
     say(f"Next: selfcorrect run {folder / 'graphs' / 'flight_booking.py'}")
     return 0
-
-
-def _graph_path(name: str) -> Path:
-    if name.endswith(".py") or "/" in name or "\\" in name:
-        path = Path(name).resolve()
-        if not path.is_file():
-            raise InputError(f"{name}: there is no such file")
-        return path
-    graphs = {path.stem: path for path in (STARTER / "graphs").glob("*.py")}
-    if name not in graphs:
-        raise InputError(f"{unknown_name('graph', name, graphs)}; a path ends in .py")
-    return graphs[name]

@@ -21,7 +21,12 @@ def page(*runs: Sequence[View], title: str) -> str:
     Without scripts it shows each run's last picture, its steps, changes and end. With its own
     script a person steps through the views.
     """
-    script, style = static("paint.js") + static("page.js"), static("style.css")
+    parts = [_run(run, is_open=not number) for number, run in enumerate(runs)]
+    return document(title, "".join(parts), static("paint.js") + static("page.js"))
+
+
+def document(title: str, body: str, script: str = "") -> str:
+    """Return an HTML document that needs nothing beside it, and runs no other script."""
     allowed = b64encode(sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'"
     return "".join(
@@ -29,10 +34,10 @@ def page(*runs: Sequence[View], title: str) -> str:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}; img-src data:">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f"<title>{markup(title, 200)}</title>\n<style>\n{style}</style>\n</head>\n",
+            f"<title>{markup(title, 200)}</title>\n",
+            f"<style>\n{static('style.css')}</style>\n</head>\n",
             '<body class="selfcorrect">\n',
-            f"<h1>{markup(title, 200)}</h1>\n",
-            *(_run(run, is_open=not number) for number, run in enumerate(runs)),
+            f"<h1>{markup(title, 200)}</h1>\n{body}",
             f"<script>{script}</script>\n</body>\n</html>\n",
         ]
     )

@@ -1,18 +1,17 @@
 """Lays a graph out: boxes in one column, and edges that run only beside it and between its rows.
 
-An edge to the next row is one line. Any other leaves its node at the side, to the right if it leads
-down and to the left if it leads up, follows a lane to the gap above its target, and enters from
-above; edges to one target share their lane. So no line can cross a box.
+An edge to the next row is one line. Any other leaves its node at the right, follows a lane to the
+gap above its target, and enters from above; edges to one target share their lane. So no line can
+cross a box.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from selfcorrect.drawing.view import Picture, ViewEdge, ViewNode
 from selfcorrect.model import JsonDict
 from selfcorrect.routing import REPORT
-from selfcorrect.text import bound
 
 Pair: TypeAlias = tuple[str, str]
 Counts: TypeAlias = Mapping[Any, int]
@@ -89,16 +88,6 @@ def lay_out(edges: Iterable[tuple[str, str, str]], nodes: Iterable[str] = ()) ->
     return paint(_draw(_order(targets), drawn))
 
 
-def cells(text: str) -> int:
-    """Return how many columns a text takes at most in a font of one width."""
-    return len(text) if text.isascii() else 2 * len(text)
-
-
-def cut(text: str, most: int) -> str:
-    """Return a text of at most so many columns; a cut shows."""
-    return bound(text, most if text.isascii() else most // 2)
-
-
 def _order(targets: Mapping[str, list[str]]) -> list[str]:
     """Return the nodes so that only back edges lead to an earlier one; the report stands last."""
     done: list[str] = []
@@ -117,36 +106,28 @@ def _order(targets: Mapping[str, list[str]]) -> list[str]:
 
 def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
     """Turn rows into pixels."""
-    rows = {name: row for row, name in enumerate(order)}
-    sides: dict[Pair, int] = {}
-    # By node and side, and by side: the number of each target.
-    ports: dict[Any, dict[str, int]] = defaultdict(dict)
-    lanes: dict[int, dict[str, int]] = defaultdict(dict)
-    for source, target in sorted(labels, key=lambda pair: rows[pair[1]]):
-        step = rows[target] - rows[source]
-        # 0 runs straight down, 1 at the right, -1 at the left.
-        side = 0
-        if step != 1:
-            side = 1 if step > 1 else -1
-        sides[source, target] = side
-        for numbers in (ports[source, side], lanes[side]):
-            numbers.setdefault(target, len(numbers))
-    height = max(52, (max(map(len, ports.values()), default=0) + 1) * _PORT)
+    following = {*pairwise(order)}
+    turns = {
+        name: [to for to in order if (name, to) in labels and (name, to) not in following]
+        for name in order
+    }
+    lanes = [name for name in order if any(name in targets for targets in turns.values())]
+    height = max(52, (max(map(len, turns.values()), default=0) + 1) * _PORT)
     # Labels stand between the boxes and the lanes.
-    widest = min(LABEL_CELLS, max(map(cells, labels.values()), default=0))
-    room = round((widest + 5) * _LABEL_CELL) + 8
-    middle = 16 + len(lanes[-1]) * _LANE + room + _WIDTH / 2
-    tops = {name: 30 + row * (height + _RISE) for name, row in rows.items()}
+    widest = min(LABEL_CELLS, max(map(len, labels.values()), default=0))
+    border = 16 + _WIDTH
+    first_lane = border + round((widest + 5) * _LABEL_CELL) + 8
+    middle = 16 + _WIDTH / 2
+    tops = {name: 30 + row * (height + _RISE) for row, name in enumerate(order)}
 
     def points(source: str, target: str) -> list[tuple[float, float]]:
-        top, side = tops[target], sides[source, target]
-        if not side:
+        top = tops[target]
+        if target not in turns[source]:
             return [(middle, tops[source] + height), (middle, top)]
-        beside = ports[source, side]
-        at = tops[source] + height * (beside[target] + 1) / (len(beside) + 1)
-        border = middle + side * _WIDTH / 2
-        lane = border + side * (room + lanes[side][target] * _LANE)
-        entry = middle + side * 18
+        ports = turns[source]
+        at = tops[source] + height * (ports.index(target) + 1) / (len(ports) + 1)
+        lane = first_lane + lanes.index(target) * _LANE
+        entry = middle + 18
         return [(border, at), (lane, at), (lane, top - 16), (entry, top - 16), (entry, top)]
 
     box: Any = {"width": _WIDTH, "height": height}
@@ -155,5 +136,5 @@ def _draw(order: Sequence[str], labels: Mapping[Pair, str]) -> Picture:
         ViewEdge(source=source, target=target, label=text, points=points(source, target), count=0)
         for (source, target), text in labels.items()
     ]
-    full = middle + _WIDTH / 2 + room + len(lanes[1]) * _LANE + 16
+    full = first_lane + len(lanes) * _LANE + 16
     return Picture(nodes=nodes, edges=edges, width=full, height=len(order) * (height + _RISE))

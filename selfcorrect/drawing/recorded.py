@@ -119,16 +119,6 @@ def question_of(asked: Any) -> JsonDict:
     return {**_texts(question, ("id", "question")), "options": options}
 
 
-def tell_change(change: JsonObject) -> str:
-    r"""Return one edit of a call as people read it.
-
-    >>> tell_change({"path": "/args/day", "before": "Oct 26, 2026", "after": "2026-10-26",
-    ...              "strategy": "format-date", "safety": "inferred"})
-    'day  "Oct 26, 2026" → "2026-10-26"  format-date, inferred'
-    """
-    return change_text(_change(change))
-
-
 def shown(value: Any) -> str:
     """Return a text as it may leave, any other value as JSON, and nothing for None."""
     if value is None:
@@ -168,7 +158,7 @@ def _change(change: JsonObject) -> ViewChange:
 def _option(option: Any) -> str:
     """Return an option as people read it: a value, or changes that the policy refused."""
     changes = _dicts(dict_of(option), "changes")
-    return "; ".join(map(tell_change, changes)) or quote(option, 1_000)
+    return "; ".join(change_text(_change(change)) for change in changes) or quote(option, 1_000)
 
 
 def _match(finding: JsonObject) -> Match:

@@ -3,7 +3,7 @@
 from base64 import b64encode
 from html import escape
 
-from selfcorrect.drawing.picture import LABEL_CELLS, NAME_CELLS, cut
+from selfcorrect.drawing.picture import LABEL_CELLS, NAME_CELLS
 from selfcorrect.drawing.view import Picture, ViewEdge, ViewNode
 from selfcorrect.routing import END
 from selfcorrect.text import release
@@ -50,7 +50,7 @@ def note_of(node: ViewNode) -> str:
 def label_of(edge: ViewEdge) -> str:
     """Return an edge's label with how often it was taken."""
     count = f"×{edge['count']}" if edge["count"] else ""
-    return f"{cut(release(edge['label'], 200), LABEL_CELLS)} {count}".strip()
+    return f"{release(edge['label'], LABEL_CELLS)} {count}".strip()
 
 
 def markup(text: str, most: int = 2_000) -> str:
@@ -71,7 +71,7 @@ def _node(node: ViewNode) -> str:
         f'<g class="node {mark}"><title>{markup(f"{name} {note}")}</title>',
         f'<rect x="{x:g}" y="{y:g}" {size} stroke="{stroke}" {shape}{dashes}/>',
         f'<text class="name" {middle} y="{node["y"] - 3:g}" font-weight="bold">',
-        f"{markup(cut(name, NAME_CELLS))}</text>",
+        f"{markup(name, NAME_CELLS)}</text>",
         f'<text class="note" {middle} y="{node["y"] + 14:g}" font-size="11">{note}</text></g>',
     ]
     return "".join(lines)
@@ -83,16 +83,12 @@ def _edge(edge: ViewEdge) -> str:
     end, low = edge["points"][-1]
     line = " ".join(f"{a:g},{b:g}" for a, b in edge["points"])
     # A label stands beside the beginning, where no other line runs; all lines end downwards.
-    place, anchor = f'x="{x + 6:g}" y="{y + 13:g}"', "start"
-    if to_x > x:
-        place = f'x="{x + 5:g}" y="{y - 4:g}"'
-    elif to_x < x:
-        place, anchor = f'x="{x - 5:g}" y="{y - 4:g}"', "end"
+    place = f'x="{x + 6:g}" y="{y - 4 if to_x > x else y + 13:g}"'
     lines = [
         f'<g class="edge {"taken" if edge["count"] else ""}"><polyline points="{line}" ',
         f'fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round"/>',
         f'<path d="M{end - 4:g},{low - 8:g} L{end:g},{low:g} L{end + 4:g},{low - 8:g}z" ',
-        f'fill="{colour}"/><text {place} text-anchor="{anchor}" font-size="11">',
+        f'fill="{colour}"/><text {place} font-size="11">',
         f"{markup(label_of(edge))}</text></g>",
     ]
     return "".join(lines)

@@ -48,7 +48,8 @@ async def session_tools(
 
     async def page_at(cursor: str | None) -> JsonDict:
         params = types.PaginatedRequestParams(cursor=cursor) if cursor else None
-        page: JsonDict = (await session.list_tools(params=params)).model_dump(exclude_none=True)
+        listed = await session.list_tools(params=params)
+        page: JsonDict = listed.model_dump(by_alias=True, exclude_none=True)
         return page
 
     async def send(name: str, args: JsonDict) -> JsonDict:

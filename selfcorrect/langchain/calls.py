@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 from selfcorrect.effects.equal import canonical
+from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.threads.forms import (
     ANTHROPIC,
@@ -20,14 +21,6 @@ from selfcorrect.threads.forms import (
     without_half_characters,
 )
 
-_BLOCK = ("tool_call", "invalid_tool_call", "tool_call_chunk")
-_FORMS: Mapping[str, ProviderForm] = {
-    "tool_use": ANTHROPIC,
-    "function_call": RESPONSES,
-    "function": CHAT,
-    **dict.fromkeys(_BLOCK, replace(ANTHROPIC, call=_BLOCK, args="args")),
-}
-"""How LangChain, or the provider, writes the call of a block, by the type of the block."""
 _OF_MALFORMED = ("error", "partial_json")
 
 
@@ -116,7 +109,7 @@ def _replace_blocks(
         if pair is not None:
             left.remove(pair)
             kept = {key: item for key, item in block.items() if key not in _OF_MALFORMED}
-            kept["type"] = _BLOCK[0] if kind in _BLOCK else kind
+            kept["type"] = "tool_call" if form is LANGCHAIN else kind
             replaced.append(form.write(kept, pair[1]))
     return replaced, [call for _, call in left]
 
@@ -171,14 +164,11 @@ class LangChainForm(ProviderForm):
         return item if is_same else item.model_copy(update=update)
 
 
-LANGCHAIN = LangChainForm(
-    parts="tool_calls",
-    call=_BLOCK,
-    answers=["tool"],
-    args="args",
-    call_id="id",
-    answer_id="tool_call_id",
-    lost={},
-    is_apart=True,
-    own_id="(?s).{1,64}",
-)
+LANGCHAIN = LangChainForm(**load_table("threads/forms.toml")["langchain"])
+_FORMS: Mapping[str, ProviderForm] = {
+    "tool_use": ANTHROPIC,
+    "function_call": RESPONSES,
+    "function": CHAT,
+    **dict.fromkeys(LANGCHAIN.call, LANGCHAIN),
+}
+"""How LangChain, or the provider, writes the call of a block, by the type of the block."""

@@ -153,7 +153,10 @@ def _refuse_unseen(state: CorrectionState, context: RunContext) -> Update | None
     run: Any = LISTENER.get()
     call = state["current"]
     tool = context.tools.get(call["name"])
-    if tool is None or not tool.acts or _is_same(call, run.shown, context):
+    if tool is None or not tool.acts:
+        return None
+    # Two calls are the same where they are so for their tool's own validation.
+    if context.key_of(call_of(call)) == context.key_of(call_of(run.shown)):
         return None
     if context.check_call(call_of(call)) is not None:
         # What does not fit is not made either, and says why.
@@ -166,10 +169,3 @@ def _refuse_unseen(state: CorrectionState, context: RunContext) -> Update | None
     if state["attempts"]:
         detail += f" The tool had refused: {quote(state['attempts'][-1]['text'] or '', 300)}"
     return stop_run("needs_person", detail, proposal=call)
-
-
-def _is_same(call: JsonObject, shown: JsonObject, context: RunContext) -> bool:
-    """Say whether two calls are the same for their tool's own validation."""
-    if call["name"] != shown["name"] or not isinstance(shown["args"], dict):
-        return False
-    return context.key_of(call_of(call)) == context.key_of(call_of(shown))

@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
-from uuid import uuid4
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessage
 
 from selfcorrect.context import RunContext
 from selfcorrect.langchain.agent_run import AgentRun
-from selfcorrect.langchain.calls import as_tool_call
+from selfcorrect.langchain.calls import name_and_args
 from selfcorrect.langchain.ending import Thread, is_word_of_user
-from selfcorrect.langchain.turn_state import Readable, Start, Starts, beside_calls
+from selfcorrect.langchain.turn_state import Readable, Start, beside_calls, with_readable_calls
 from selfcorrect.model import JSON, Call
 from selfcorrect.names.letters import letters, words
 from selfcorrect.protocols import tools_named
@@ -160,20 +159,16 @@ def _fold(text: str) -> str:
 
 
 def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
-    calls: list[ThreadCall] = []
-    starts: Starts = {}
-    for index, call in enumerate(chosen.calls):
-        call_id, args = f"call_{uuid4().hex[:12]}", call.arguments
-        if not isinstance(args, dict) or call.positional:
-            args = {}
-        calls.append(ThreadCall(call_id, call.name, args))
+    written: list[ThreadCall] = []
+    for call in chosen.calls:
+        is_named = isinstance(call.arguments, dict) and not call.positional
+        written.append(ThreadCall("", call.name, call.arguments if is_named else {}))
+    content = _without_text(turn, chosen.around)
+    readable, starts = with_readable_calls(turn.model_copy(update={"content": content}), written)
+    for index, shown in enumerate(readable.tool_calls):
         given = {"raw": turn.text, "index": index}
-        starts[call_id] = Start(shown={"name": call.name, "args": args}, given=given)
-    update = {
-        "tool_calls": [*map(as_tool_call, calls)],
-        "content": _without_text(turn, chosen.around),
-    }
-    return turn.model_copy(update=update), starts
+        starts[shown["id"]] = Start(shown=name_and_args(shown), given=given)
+    return readable, starts
 
 
 def _without_text(turn: AIMessage, around: str) -> str | list[Any]:

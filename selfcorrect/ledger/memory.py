@@ -43,8 +43,11 @@ class MemoryLedger:
         with self._lock:
             if key not in self._records:
                 raise unknown_key(key, self._records)
-            record = replace(self._records[key], status=status, value=value, alive=False, by=by)
-            self._records[key] = record
+            old = self._records[key]
+            if old.status != BEGUN and by is None and status in CLEARED:
+                # A holder that was taken for dead does not know what others have done since.
+                return
+            self._records[key] = replace(old, status=status, value=value, alive=False, by=by)
             self._trim()
 
     def records(self, *, doubts: bool = False) -> list[Record]:
@@ -57,6 +60,10 @@ class MemoryLedger:
         over = (key for key, record in items if record.status not in (BEGUN, Outcome.LOST))
         for key in [*islice(over, max(0, len(items) - self._size))]:
             del self._records[key]
+
+
+CLEARED = (Outcome.NOT_DONE, Outcome.REFUSED)
+"""What only a person says of a call that nobody holds: these let it be made again."""
 
 
 def _may_be_equal(one: Record, other: Record) -> bool:

@@ -66,6 +66,7 @@ class PostgresLedger(SqlLedger):
     def close(self) -> None:
         """End the lease; a call that is still begun becomes a doubt."""
         with self._lock:
+            self._attempts = {}
             self._let_go()
             self._drop()
 

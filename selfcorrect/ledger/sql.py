@@ -9,8 +9,7 @@ from threading import RLock
 from typing import Any, ClassVar
 
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
-from selfcorrect.effects.outcome import Outcome
-from selfcorrect.ledger.memory import begun_record, outcome_named, unknown_key
+from selfcorrect.ledger.memory import CLEARED, begun_record, outcome_named, unknown_key
 from selfcorrect.model import JSON, JsonDict, T
 
 COLUMNS = (*(part.name for part in fields(Record) if part.name != "alive"), "holder")
@@ -61,20 +60,20 @@ class SqlLedger(ABC):
         query = (
             f"update {table} set status = {mark}, value = {mark}, by = {mark} where key = {mark}"
         )
-        attempt = None if by else self._attempts.pop(key, None)
-        may_be_late = attempt is not None and status in (Outcome.NOT_DONE, Outcome.REFUSED)
+        attempt = "" if by else self._attempts.pop(key, "")
+        may_be_late = not by and status in CLEARED
         if may_be_late:
             # A holder that was taken for dead does not know what others have done since.
             query += f" and attempt = {mark} and status = '{BEGUN}'"
             row.append(attempt)
 
         def write(database: Any) -> Any:
-            if database.execute(query, row).rowcount or may_be_late:
-                return None
-            return database.execute(f"select key from {table}").fetchall()
+            if database.execute(query, row).rowcount:
+                return [key]
+            return [other for (other,) in database.execute(f"select key from {table}").fetchall()]
 
-        if (rows := self._do(write)) is not None:
-            raise unknown_key(key, (other for (other,) in rows))
+        if key not in (keys := self._do(write)):
+            raise unknown_key(key, keys)
 
     def records(self, *, doubts: bool = False) -> list[Record]:
         rows = self._do(lambda database: self._read(database, "order by c.place"))

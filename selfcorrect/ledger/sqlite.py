@@ -58,6 +58,7 @@ class SqliteLedger(SqlLedger):
     def close(self) -> None:
         """Close the files; a call that is still begun becomes a doubt."""
         with self._lock:
+            self._attempts = {}
             self._drop()
 
     def _transact(self, work: Callable[[Any], T]) -> T:
@@ -125,12 +126,11 @@ def _is_new(path: Path, database: sqlite3.Connection) -> bool:
         if isinstance(error, sqlite3.OperationalError):
             raise
         mark, version, tables = 0, 0, 1
-    if mark == _MARK and version == _FORMAT:
+    if (mark, version) == (_MARK, _FORMAT):
         return False
-    if mark == _MARK:
-        what = f"is a ledger of format {version}; this version reads format {_FORMAT}"
-    elif mark or tables:
-        what = "is not a ledger of this version"
-    else:
-        return True
-    raise LedgerError(f"{path} {what}; it was not changed. Give the ledger another path")
+    if mark or tables:
+        raise LedgerError(
+            f"{path} is not a ledger of format {_FORMAT}; it was not changed. Give the ledger "
+            "another path"
+        )
+    return True

@@ -7,6 +7,7 @@ from langgraph.graph import START
 from langgraph.types import StateSnapshot
 
 from selfcorrect.model import JsonObject, frozen
+from selfcorrect.text import release, text_of
 
 MAX_POINTS = 2_000
 """The newest checkpoints that are looked at."""
@@ -95,6 +96,12 @@ def read_history(graph: Any, config: Any) -> History:
 def id_of(config: Any) -> str:
     """Return the id of the checkpoint that a config names; empty where there is none."""
     return str((config or {}).get("configurable", {}).get("checkpoint_id", ""))
+
+
+def task_error(snapshot: StateSnapshot) -> str:
+    """Return what the nodes that run next raised, as LangGraph keeps it."""
+    errors = (text_of(task.error) for task in snapshot.tasks if task.error)
+    return release(next(errors, ""), 2_000)
 
 
 def state_of(snapshot: StateSnapshot) -> JsonObject:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,17 +20,14 @@ from selfcorrect.drawing.text import error_text, view_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
 from selfcorrect.graph import AGAIN
-from selfcorrect.notebook.edits import complete_edit, loop_of
-from selfcorrect.notebook.history import Point, read_history
+from selfcorrect.notebook.edits import complete_edit
+from selfcorrect.notebook.history import Point, read_history, task_error
 from selfcorrect.notebook.outputs import Shown
 from selfcorrect.notebook.views import Sight, view_of
-from selfcorrect.text import release
-from selfcorrect.tools.run import check_sync
+from selfcorrect.tools.run import start_thread
 
 MAX_STEPS = 1_000
 """Steps of one `run`, for graphs that never end."""
-STOPS = ("question", "error")
-"""Words for `run(until=…)` that are not nodes; a run stops there in any case."""
 
 
 class Stepper:
@@ -46,8 +42,7 @@ class Stepper:
         inputs: Its input; None looks at a thread that has begun.
         config: LangGraph's config.
         thread: The thread; a new one if left out.
-        confirm: Whether a person says that what tools have done may be done again: calls in doubt
-            run again, and `restart` begins a new thread, for which no earlier call counts.
+        confirm: Whether a person says that calls in doubt may run again.
 
     Raises:
         GraphSetupError: If there is neither an input nor a history. Every command raises it where
@@ -67,16 +62,20 @@ class Stepper:
         self.graph: Any = (
             graph if has_saver else graph.copy(update={"checkpointer": InMemorySaver()})
         )
-        self._inputs, self._confirm = inputs, confirm
-        self._config = dict(config or {})
         self._breakpoints: set[str] = set()
         self._listeners: list[Callable[[], Any]] = []
         self._lock, self._pause = Lock(), Event()
         self._head = ""
         """The checkpoint at which the head stands; empty for the newest one."""
-        self._error = ""
-        """What the last step of this stepper raised."""
-        self._begin(thread)
+        own = dict((config or {}).get("configurable") or {})
+        own["thread_id"] = thread or own.get("thread_id") or uuid4().hex
+        if confirm:
+            own[AGAIN] = True
+        self._base: Any = {**(config or {}), "configurable": own}
+        if inputs is not None:
+            self._invoke(inputs, self._base)
+        elif not read_history(self.graph, self._base).points:
+            raise GraphSetupError("this thread has no history: give the Stepper an input")
 
     def step(self) -> Self:
         """Run the next node, or those that are next together."""
@@ -86,9 +85,9 @@ class Stepper:
         """Run to the end, an error, a question, a breakpoint, or in front of a node.
 
         Args:
-            until: A node, or `"question"` or `"error"`.
+            until: The node.
         """
-        stops = self._names([] if until is None else [until], STOPS)
+        stops = self._names(() if until is None else (until,))
         return self._walk(MAX_STEPS, stops | self._breakpoints)
 
     def pause(self) -> Self:
@@ -115,7 +114,7 @@ class Stepper:
             before: A node: the newest state in front of it, on the way to this one if there is one.
             after: A node: the newest state behind it.
         """
-        named = self._names(node for node in (before, after) if node is not None)
+        named = self._names([node for node in (before, after) if node is not None])
         with self._command():
             sight = self._sight()
             points, by_id = sight.history.points, sight.history.by_id
@@ -150,28 +149,21 @@ class Stepper:
             except Exception as error:
                 why = error_text(error)
                 raise GraphSetupError(f"the state does not take the edit: {why}") from error
-            self._head, self._error = "", ""
+            self._head = ""
         return self
 
     def answer(self, value: Any) -> Self:
         """Answer the question of a person's; the node that asked goes on."""
         with self._command():
-            sight = self._sight()
-            if sight.status != "waiting":
+            if self._sight().status != "waiting":
                 raise GraphSetupError("nobody is asked now")
-            ids = [question.id for question in sight.now.interrupts]
-            if len(ids) > 1 and not (isinstance(value, dict) and value.keys() <= {*ids}):
-                raise GraphSetupError(f"answer with a dict by question: {', '.join(ids)}")
             self._advance(Command(resume=value))
         return self
 
     def restart(self) -> Self:
         """Move to the beginning of the run; nothing runs, and nothing is undone."""
         with self._command():
-            if self._confirm and self._inputs is not None:
-                self._begin(uuid4().hex)
-            else:
-                self._head = self._sight().head.run[0].id
+            self._head = self._sight().head.run[0].id
         return self
 
     def break_at(self, *nodes: str) -> Self:
@@ -235,19 +227,6 @@ class Stepper:
 
         display_cell(self)
 
-    def _begin(self, thread: str | None) -> None:
-        """Begin with the input in a thread; nothing runs."""
-        own = dict(self._config.get("configurable") or {})
-        own["thread_id"] = thread or own.get("thread_id") or uuid4().hex
-        if self._confirm:
-            own[AGAIN] = True
-        self._base: Any = {**self._config, "configurable": own}
-        self._head, self._error = "", ""
-        if self._inputs is not None:
-            self._invoke(self._inputs, self._base)
-        elif not read_history(self.graph, self._base).points:
-            raise GraphSetupError("this thread has no history: give the Stepper an input")
-
     @contextmanager
     def _command(self) -> Iterator[None]:
         if not self._lock.acquire(blocking=False):
@@ -263,11 +242,9 @@ class Stepper:
         for listener in self._listeners:
             listener()
 
-    def _names(self, nodes: Any, words: tuple[str, ...] = ()) -> set[str]:
-        names = {*nodes}
-        allowed = [*(node for node in self.graph.nodes if node != "__start__"), *words]
-        refuse_unknown("node", names, allowed)
-        return names
+    def _names(self, nodes: Collection[str]) -> set[str]:
+        refuse_unknown("node", nodes, self.graph.nodes)
+        return {*nodes}
 
     def _walk(self, most: int, stops: Collection[str] = ()) -> Self:
         """Run at most so many steps, and stop in front of nodes."""
@@ -280,29 +257,32 @@ class Stepper:
             self._pause.clear()
             for _ in range(most):
                 now = self._advance()
-                is_stopped = self._error or now.interrupts or self._pause.is_set()
+                is_stopped = task_error(now) or now.interrupts or self._pause.is_set()
                 if is_stopped or not now.next or {*stops}.intersection(now.next):
                     break
         return self
 
     def _advance(self, payload: Any = None) -> Any:
         """Run what is next, move the head behind it, and return its state."""
-        self._error = ""
+        problem = None
         try:
             self._invoke(payload, self._head_config())
         except Exception as error:
-            self._error = error_text(error, 2_000)
+            problem = error
         self._head = ""
-        return self.graph.get_state(self._base)
+        now = self.graph.get_state(self._base)
+        if problem is not None and not task_error(now):
+            raise GraphSetupError(error_text(problem)) from problem
+        return now
 
     def _invoke(self, payload: Any, config: Any) -> None:
-        if not _needs_loop(self.graph):
+        if not isinstance(self.graph.checkpointer, InMemorySaver):
+            # Most savers of databases are sync or async, and the history is read in sync code.
             self.graph.invoke(payload, config, interrupt_before="*")
             return
-        # A notebook's own loop is at work in this thread.
-        with ThreadPoolExecutor(1) as pool:
-            work = self.graph.ainvoke(payload, config, interrupt_before="*")
-            pool.submit(asyncio.run, work).result()
+        # Tools may be async, and a notebook's own loop is at work in this thread.
+        work = self.graph.ainvoke(payload, config, interrupt_before="*")
+        start_thread("stepper", asyncio.run, work).result()
 
     def _head_config(self) -> Any:
         """Return the config of the head; the newest state needs no id, and would be copied."""
@@ -314,26 +294,4 @@ class Stepper:
     def _sight(self) -> Sight:
         history = read_history(self.graph, self._base)
         head = history.by_id[self._head] if self._head else history.last
-        # Another process may have stepped.
-        errors: Any = (task.error for task in history.tip.tasks if task.error)
-        return Sight(
-            graph=self.graph,
-            history=history,
-            head=head,
-            error=self._error or release(next(errors, ""), 2_000),
-            breakpoints=self._breakpoints,
-        )
-
-
-def _needs_loop(graph: Any) -> bool:
-    """Say whether a node, or a tool of a node, is async only."""
-    parts = [getattr(node, "bound", node) for node in graph.nodes.values()]
-    parts += [tool for node in parts for tool in getattr(node, "tools_by_name", {}).values()]
-    loop = loop_of(graph)
-    try:
-        for tool in loop.context.tools.values() if loop else ():
-            check_sync(tool)
-    except GraphSetupError:
-        return True
-    # LangChain's tools and LangGraph's nodes hold their sync function, or None, as `func`.
-    return any(getattr(part, "func", part) is None for part in parts)
+        return Sight(graph=self.graph, history=history, head=head, breakpoints=self._breakpoints)

@@ -22,11 +22,11 @@ from selfcorrect.drawing.view import Detail, Moment, Picture, Status, View, View
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JsonDict, frozen
 from selfcorrect.notebook.edits import loop_of
-from selfcorrect.notebook.history import History, Point, state_of
+from selfcorrect.notebook.history import History, Point, state_of, task_error
 from selfcorrect.text import quote, redact_json, text_of
 
 _MOST = 2_000
-_SENTENCES = load_table("notebook/sentences.toml")
+_STATUSES = load_table("notebook/statuses.toml")
 
 
 @frozen
@@ -37,7 +37,6 @@ class Sight:
         graph: The graph.
         history: The thread.
         head: Where the head stands.
-        error: What the last step raised.
         breakpoints: The nodes before which a run stops.
         is_running: Whether a command is at work.
     """
@@ -46,7 +45,6 @@ class Sight:
     graph: Any
     history: History
     head: Point
-    error: str
     breakpoints: Collection[str]
     is_running: bool = False
 
@@ -67,7 +65,7 @@ class Sight:
             return "running"
         if self.is_past:
             return "past"
-        if self.error:
+        if task_error(self.now):
             return "error"
         if self.now.interrupts:
             return "waiting"
@@ -80,11 +78,12 @@ class Sight:
 def view_of(sight: Sight) -> View:
     """Return everything that is shown of a run."""
     loop, now, state, status = loop_of(sight.graph), sight.now, state_of(sight.now), sight.status
+    about = _STATUSES[status]
     title = dict_of(state.get("current")).get("name") if loop else None
     return {
         "title": shown(title or sight.graph.name),
         "status": status,
-        "sentence": _SENTENCES[status].format(next=_names(now.next) or "nothing"),
+        "sentence": about["sentence"].format(next=_names(now.next) or "nothing"),
         "picture": _picture(sight),
         "timeline": _moments(sight),
         "detail": _detail(sight),
@@ -92,7 +91,7 @@ def view_of(sight: Sight) -> View:
         "question": question_of(now.interrupts[0].value) if status == "waiting" else None,
         "outcome": outcome_texts(state) if loop else {},
         "changes": [*chain.from_iterable(map(_changes, sight.head.path))],
-        "commands": _commands(sight, status),
+        "commands": [*about["commands"], *(["strategy"] if "repair" in now.next else [])],
     }
 
 
@@ -130,9 +129,7 @@ def _moments(sight: Sight) -> list[Moment]:
 
 
 def _event(point: Point) -> JsonDict:
-    """Return what the node of a point wrote into the trail, or a person into the state."""
-    if point.kind == "edit":
-        return {"changes": _edits(point)}
+    """Return what the node of a point wrote into the trail."""
     trail = state_of(point.snapshot).get("trail")
     last = dict_of(trail[-1]) if isinstance(trail, list) and trail else {}
     return last if (last.get("node"),) == point.nodes else {}
@@ -146,32 +143,4 @@ def _detail(sight: Sight) -> Detail:
     findings = map(dict_of, list_of(state_of(sight.now).get("findings")))
     ruled = [finding for finding in findings if "ladder" in finding]
     event = {**_event(sight.head), "findings": ruled}
-    return {**detail_of(event), "error": sight.error if sight.status == "error" else ""}
-
-
-def _edits(point: Point) -> list[JsonDict]:
-    """Return what a person has written, as changes of the state's keys."""
-    before = state_of(point.parent.snapshot) if point.parent is not None else {}
-    after = state_of(point.snapshot)
-    sides = {"before": before, "after": after}.items()
-    return [
-        {"path": f"/{key}", "safety": "human", "strategy": "person"}
-        | {side: state[key] for side, state in sides if key in state}
-        for key in {**before, **after}
-        if quote(before.get(key), _MOST) != quote(after.get(key), _MOST)
-    ]
-
-
-def _commands(sight: Sight, status: Status) -> list[str]:
-    if status == "running":
-        return ["pause"]
-    commands: list[str] = []
-    if status == "waiting":
-        commands.append("answer")
-    elif sight.now.next:
-        commands += ["step", "run"]
-    if "repair" in sight.now.next:
-        commands.append("strategy")
-    if sight.head.parent:
-        commands += ["back", "restart"]
-    return [*commands, "goto", "edit"]
+    return {**detail_of(event), "error": task_error(sight.now) if sight.status == "error" else ""}

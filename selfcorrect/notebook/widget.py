@@ -137,10 +137,7 @@ def _edit(fields: Mapping[str, str]) -> JsonDict:
 
 
 def _object(name: str, text: str) -> JsonDict:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise GraphSetupError(f"{name} is not JSON: {error}") from None
+    value = strict_json(text)
     if not isinstance(value, dict):
         raise GraphSetupError(f"{name} must be a JSON object")
     return value

@@ -9,8 +9,8 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 from selfcorrect.errors import CorrectionFailed, GraphSetupError, ToolNotFoundError, refuse_unknown
 from selfcorrect.model import frozen
-from selfcorrect.names.letters import letters, same_words, words
-from selfcorrect.names.likeness import typos
+from selfcorrect.names.letters import letters, words
+from selfcorrect.names.likeness import OTHER, difference
 from selfcorrect.text import quote
 
 
@@ -148,8 +148,6 @@ MAX_NAME = 128
 MAX_NAMES = 100
 MAX_LIST = 2_400
 MAX_SUGGESTIONS = 3
-LETTERS_PER_TYPO = 6
-"""Two names are one, misspelt, if so many letters or more stand for each typo."""
 CONTAINMENT = 0.2
 """What is added to the likeness of two names where one contains the other."""
 
@@ -208,7 +206,8 @@ class AutoCorrect(InARow):
 
     def _suggest(self, requested: str, available: Sequence[str]) -> list[str]:
         """Return the same name, else those that share words with it, else those spelled alike."""
-        if equal := [name for name in available if same_words(requested, name)]:
+        own = letters(requested).casefold()
+        if equal := [name for name in available if own and letters(name).casefold() == own]:
             return equal
         scored = [(self._likeness(requested, name), name) for name in available]
         alike = [pair for pair in scored if pair[0] >= self.min_token_similarity]
@@ -217,7 +216,8 @@ class AutoCorrect(InARow):
             alike = alike[:1]
         if alike:
             return [name for _, name in alike[:MAX_SUGGESTIONS]]
-        return _misspelt(requested, available)[:MAX_SUGGESTIONS]
+        near = [(difference(requested, name), name) for name in available]
+        return [name for apart, name in sorted(near) if apart < OTHER][:MAX_SUGGESTIONS]
 
     def _likeness(self, one: str, other: str) -> float:
         mine, yours = (
@@ -234,18 +234,6 @@ class ImmediateRaise(ToolNotFoundPolicy):
 
     def handle(self, requested: str, available: Sequence[str]) -> Raise:
         return Raise(ToolNotFoundError(requested, available))
-
-
-def _misspelt(requested: str, available: Sequence[str]) -> list[str]:
-    """Return the names that differ by few typos, the nearest first."""
-    near: list[tuple[int, str]] = []
-    one = letters(requested).casefold()
-    for name in available:
-        other = letters(name).casefold()
-        most = max(len(one), len(other)) // LETTERS_PER_TYPO
-        if most and (count := typos(one, other, most)) <= most:
-            near.append((count, name))
-    return [name for _, name in sorted(near, key=lambda pair: pair[0])]
 
 
 def _write_message(requested: str, suggestions: Sequence[str], available: Sequence[str]) -> str:

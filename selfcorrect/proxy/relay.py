@@ -1,7 +1,8 @@
-"""What goes between a client and a server of MCP: unchanged, but for lists and calls of tools.
+"""What goes between a client and a server of MCP: passed on, but for lists and calls of tools.
 
-Messages are JSON-RPC objects. Ids and progress tokens stay those that the client and the server
-chose, so progress, sampling, roots and whatever else the protocol has need no code here.
+Messages are JSON-RPC objects. Requests of the client are sent on under ids of our own. Progress
+tokens, and the ids of the server's requests, stay as they are, so progress, sampling, roots and
+whatever else the protocol has need no code here.
 """
 
 import asyncio
@@ -12,7 +13,6 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 import anyio
-from mcp import McpError
 from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, ErrorData
 
 from selfcorrect.integrations.mcp import is_session_over
@@ -29,6 +29,14 @@ _CANCELLED = "notifications/cancelled"
 _SECONDS_TO_CANCEL = 1
 
 
+class ReplyError(Exception):
+    """The other side replies with an error, or has gone; every version of the SDK has its own."""
+
+    def __init__(self, error: ErrorData) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
 class Peer:
     """One side: what is sent to it, and its replies to requests of our own."""
 
@@ -41,7 +49,7 @@ class Peer:
         """Send a message.
 
         Raises:
-            McpError: If the other side has gone.
+            ReplyError: If the other side has gone.
             ValueError: If the message is not JSON.
         """
         try:
@@ -54,7 +62,7 @@ class Peer:
         """Send a request of our own, and return its result.
 
         Raises:
-            McpError: If the reply is an error, or the other side has gone.
+            ReplyError: If the reply is an error, or the other side has gone.
         """
         if self._is_closed:
             raise _closed()
@@ -70,7 +78,7 @@ class Peer:
         finally:
             del self._futures[number]
         if "error" in reply:
-            raise McpError(ErrorData.model_validate(reply["error"]))
+            raise ReplyError(ErrorData.model_validate(reply["error"]))
         result: JsonDict = reply["result"]
         return result
 
@@ -109,7 +117,6 @@ class Relay:
         self._connect = connect
         self._server: Peer
         self._opening: JsonObject = {}
-        self._open_ids: set[Any] = set()
         self._scopes: dict[Any, anyio.CancelScope] = {}
         self._tasks: Any = None
 
@@ -136,8 +143,6 @@ class Relay:
                 # Requests that wait are answered before the end.
                 self._server.close()
                 self._client.close()
-                for number in [*self._open_ids]:
-                    await self._refuse(number, _closed())
             links.cancel_scope.cancel()
         return is_client
 
@@ -160,34 +165,22 @@ class Relay:
         cancelled = params.get("requestId") if method == _CANCELLED else None
         if isinstance(cancelled, str | int) and cancelled in self._scopes:
             self._scopes[cancelled].cancel()
-        elif method == "tools/list" and number is not None:
-            self._tasks.start_soon(self._answer, number, self._list, params)
-        elif method == "tools/call" and number is not None:
-            self._tasks.start_soon(self._answer, number, self._call, params)
+        elif method is not None and number is not None:
+            own = {"tools/list": self._list, "tools/call": self._call}
+            make = own.get(method) or partial(self._pass, method)
+            self._tasks.start_soon(self._answer, number, make, params)
         else:
-            await self._forward(message)
-
-    async def _forward(self, message: JsonDict) -> None:
-        method, number = message.get("method"), message.get("id")
-        if method == "initialize":
-            self._opening = message.get("params") or {}
-        if method is not None and number is not None:
-            self._open_ids.add(number)
-        try:
-            await self._server.send(message)
-        except (ValueError, McpError) as error:
-            await self._refuse(number, error)
+            with suppress(ReplyError, ValueError):
+                await self._server.send(message)
 
     async def _from_server(self, message: JsonDict) -> None:
-        if "method" not in message:
-            if self._server.take(message):
-                return
-            self._open_ids.discard(message.get("id"))
+        if "method" not in message and self._server.take(message):
+            return
         if message.get("method") == "notifications/tools/list_changed":
             self._calls.forget()
-        # What a server says while one call runs belongs to that call.
+        # What a server says while one request is open belongs to that request.
         about = [*self._scopes] if len(self._scopes) == 1 else [None]
-        with suppress(McpError, ValueError):
+        with suppress(ReplyError, ValueError):
             await self._client.send(message, about[0])
 
     async def _answer(self, number: Any, make: Callable[..., Any], params: JsonObject) -> None:
@@ -199,17 +192,14 @@ class Relay:
                 reply = _error_reply(error)
             finally:
                 self._scopes.pop(number, None)
-            await self._reply(number, reply)
+            with suppress(ReplyError):
+                await self._client.send(_message(id=number, **reply), number)
 
-    async def _refuse(self, number: Any, error: Exception) -> None:
-        """Answer a request that the server will not answer."""
-        if number in self._open_ids:
-            self._open_ids.discard(number)
-            await self._reply(number, _error_reply(error))
-
-    async def _reply(self, number: Any, reply: JsonDict) -> None:
-        with suppress(McpError):
-            await self._client.send(_message(id=number, **reply), number)
+    async def _pass(self, method: str, params: JsonObject, _number: Any) -> JsonDict:
+        """Return what the server answers."""
+        if method == "initialize":
+            self._opening = params
+        return await self._server.request(method, params)
 
     async def _list(self, params: JsonObject, _number: Any) -> JsonDict:
         """Return the tools of all pages, as the server lists them."""
@@ -230,7 +220,7 @@ class Relay:
         try:
             await self._server.request("initialize", self._opening)
             await self._server.send(_message(method="notifications/initialized"))
-        except McpError:
+        except ReplyError:
             return False
         return True
 
@@ -241,7 +231,7 @@ class Relay:
         async def send(call: JsonObject) -> JsonDict:
             try:
                 return await self._server.request("tools/call", call)
-            except McpError as error:
+            except ReplyError as error:
                 # A session that ended has not taken the call.
                 if not is_session_over(error) or not await self._open_anew():
                     raise
@@ -250,7 +240,7 @@ class Relay:
         async def ask(form: JsonObject) -> JsonDict:
             try:
                 return await self._client.request("elicitation/create", form, number)
-            except McpError:
+            except ReplyError:
                 return {"action": "cancel"}
 
         can = (self._opening.get("capabilities") or {}).get("elicitation")
@@ -264,10 +254,10 @@ def _message(**parts: Any) -> JsonDict:
 
 
 def _error_reply(error: Exception) -> JsonDict:
-    if isinstance(error, McpError):
+    if isinstance(error, ReplyError):
         return {"error": error.error.model_dump(exclude_none=True)}
     return {"error": {"code": INTERNAL_ERROR, "message": release(text_of(error), 500)}}
 
 
-def _closed() -> McpError:
-    return McpError(ErrorData(code=CONNECTION_CLOSED, message="the connection is closed"))
+def _closed() -> ReplyError:
+    return ReplyError(ErrorData(code=CONNECTION_CLOSED, message="the connection is closed"))

@@ -8,16 +8,18 @@ from contextlib import asynccontextmanager, suppress
 from itertools import chain
 from threading import Thread
 from typing import Any
+from uuid import uuid4
 
 import anyio
 import uvicorn
 from mcp import StdioServerParameters, stdio_client
 from mcp.server.stdio import stdio_server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp.types import INTERNAL_ERROR, JSONRPCMessage
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
+from starlette.responses import Response
 
 from selfcorrect.context import LOG
 from selfcorrect.model import JsonDict
@@ -59,16 +61,6 @@ def serve_http(command: Sequence[str], make: Callable[[], ToolCalls], address: s
         make: Makes what carries the calls of a session.
         address: `HOST:PORT`.
     """
-
-    class Sessions:
-        """What the SDK runs for each session of a client."""
-
-        def create_initialization_options(self) -> None:
-            """Return nothing: the server says what it is."""
-
-        async def run(self, read: Any, write: Any, _options: None, **_more: Any) -> None:
-            await _relay(command, make(), write).run(_messages(read))
-
     host, _, port = address.rpartition(":")
     # A page in a browser must not reach what is for this machine, under a name of its own.
     security = TransportSecuritySettings(
@@ -76,24 +68,49 @@ def serve_http(command: Sequence[str], make: Callable[[], ToolCalls], address: s
         allowed_hosts=[f"{name}:*" for name in _LOCAL],
         allowed_origins=[f"http://{name}:*" for name in _LOCAL],
     )
-    sessions: Any = Sessions()
-    manager = StreamableHTTPSessionManager(sessions, security_settings=security)
-    config = uvicorn.Config(
-        manager.handle_request,
-        host.strip("[]"),
-        int(port),
-        interface="asgi3",
-        lifespan="off",
-        log_level="warning",
-    )
+    sessions: dict[str, StreamableHTTPServerTransport] = {}
+
+    async def serve(session: str, *, task_status: Any) -> None:
+        transport = sessions[session]
+        try:
+            async with transport.connect() as (read, write):
+                task_status.started()
+                await _relay(command, make(), write).run(_messages(read))
+        except Exception:
+            # Other sessions go on.
+            LOG.exception("a session of the proxy has failed")
+        finally:
+            del sessions[session]
 
     async def main() -> None:
-        async with manager.run():
+        async with anyio.create_task_group() as tasks:
+
+            async def handle(scope: Any, receive: Any, send: Any) -> None:
+                session = dict(scope["headers"]).get(b"mcp-session-id", b"").decode()
+                if not session:
+                    session = uuid4().hex
+                    sessions[session] = StreamableHTTPServerTransport(
+                        session, security_settings=security
+                    )
+                    await tasks.start(serve, session)
+                answer = sessions[session].handle_request if session in sessions else _NO_SESSION
+                await answer(scope, receive, send)
+
+            config = uvicorn.Config(
+                handle,
+                host.strip("[]"),
+                int(port),
+                interface="asgi3",
+                lifespan="off",
+                log_level="warning",
+            )
             await uvicorn.Server(config).serve()
+            tasks.cancel_scope.cancel()
 
     anyio.run(main)
 
 
+_NO_SESSION = Response("there is no such session", status_code=404)
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -131,12 +148,15 @@ async def _messages(stream: Any) -> AsyncIterator[JsonDict]:
                 break
 
 
+_MESSAGE: TypeAdapter[Any] = TypeAdapter(JSONRPCMessage)
+
+
 def _sender(write: Any) -> Send:
     async def send(message: JsonDict, about: Any) -> None:
         # What JSON cannot hold is refused here; the SDK's writer would die of it.
         text = json.dumps(message, allow_nan=False)
         metadata = ServerMessageMetadata(related_request_id=about) if about is not None else None
-        await write.send(SessionMessage(JSONRPCMessage.model_validate_json(text), metadata))
+        await write.send(SessionMessage(_MESSAGE.validate_json(text), metadata))
 
     return send
 

@@ -5,7 +5,7 @@ decides which answer stands behind which call, and the form puts the units toget
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, takewhile
 from typing import Any
@@ -92,6 +92,7 @@ class ValidThread:
 
 
 _UNSENT = "half a character, or a blank text, was replaced"
+_REWRITTEN = "each call must have a name, an id of its own and an object as the API takes them"
 
 
 def make_valid(messages: Sequence[Any], form: ProviderForm | None = None) -> ValidThread:
@@ -115,7 +116,6 @@ def make_valid(messages: Sequence[Any], form: ProviderForm | None = None) -> Val
         if old is not new
     ]
     valid: list[Unit] = []
-    order: list[int] = []
     used = {*answers.values()}
     for at, unit in enumerate(units):
         path = f"/{unit.at}"
@@ -124,23 +124,25 @@ def make_valid(messages: Sequence[Any], form: ProviderForm | None = None) -> Val
                 why = "it answers no open call"
                 changes.append(Change(path, unit.item, ABSENT, Safety.LOSSY, why))
             continue
-        order.append(at)
         item = form.with_calls(unit.item, calls[at]) if unit.calls else unit.item
         valid.append(replace(unit, item=item))
-        for index, (old, new) in enumerate(zip(unit.calls, calls[at], strict=True)):
-            changes += _changes_of_call(path, old, new, form)
+        is_malformed = [object_of(call.args) is None for call in unit.calls]
+        if item != unit.item:
+            safety = Safety.LOSSY if any(is_malformed) else Safety.EXACT
+            changes.append(Change(path, unit.item, item, safety, _REWRITTEN))
+        for index, call in enumerate(calls[at]):
             answer = Unit(-1, None, answers="")
             if (place := answers.get((at, index))) is not None:
-                order.append(place)
                 answer = units[place]
             else:
-                changes.append(Change(path, ABSENT, new.id, Safety.EXACT, "the call has no answer"))
-            text = MALFORMED if object_of(old.args) is None else LOST
-            valid.append(replace(answer, item=form.answer(answer.item, new, text)))
+                why = "the call has no answer"
+                changes.append(Change(path, ABSENT, call.id, Safety.EXACT, why))
+            text = MALFORMED if is_malformed[index] else LOST
+            valid.append(replace(answer, item=form.answer(answer.item, call, text)))
     value = form.join(valid)
     if value == list(messages):
         value, changes = list(messages), []
-    elif order != sorted(order) or not changes:
+    elif not changes:
         why = "an answer must name its call and stand directly behind it"
         changes.append(Change("", list(messages), value, Safety.EXACT, why))
     return ValidThread(value, tuple(chain(*calls)), tuple(changes))
@@ -162,21 +164,6 @@ def _own_calls(units: Sequence[Unit], form: ProviderForm) -> list[list[ThreadCal
         return replace(call, id=own_id, name=name, args=args)
 
     return [[*map(own, unit.calls)] for unit in units]
-
-
-def _changes_of_call(
-    path: str, old: ThreadCall, new: ThreadCall, form: ProviderForm
-) -> Iterator[Change]:
-    if old.has_id and old.id != new.id:
-        why = "it must have an id of its own, in the form that the API takes"
-        yield Change(path, old.id, new.id, Safety.EXACT, why)
-    if old.name != new.name:
-        yield Change(path, old.name, new.name, Safety.EXACT, "the API takes no such name")
-    if object_of(old.args) is None:
-        yield Change(path, old.args, new.args, Safety.LOSSY, "the arguments are not an object")
-    elif not form.is_written(old.args):
-        why = "the arguments must be an object, in the form of this thread"
-        yield Change(path, old.args, new.args, Safety.EXACT, why)
 
 
 def form_of(messages: Sequence[JsonObject]) -> ProviderForm:

@@ -1,13 +1,11 @@
 """An error gets one reading, whoever asks: kind, category, arguments at fault, wait."""
 
 import json
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
 import requests
-from kit import table
+from kit import output_of, table
 
 from selfcorrect import ToolSpec, classify
 from selfcorrect.cli.diagnose import diagnosis_line
@@ -288,9 +286,7 @@ print([name for name in sys.modules if name.startswith("selfcorrect.diagnosis.")
 )
 def test_modules_are_loaded_when_they_are_needed(values, loads, spares):
     program = LOADS.replace("VALUES", values)
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert loads in done.stdout
-    assert spares not in done.stdout
+    modules = output_of(program)
+    assert loads in modules
+    assert spares not in modules
     assert FILE.stat().st_size <= 350_000

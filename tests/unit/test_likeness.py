@@ -2,7 +2,6 @@
 
 # ruff: noqa: T201 -- shares are printed, so that a change of them is seen
 import string
-import subprocess
 import sys
 import time
 import zlib
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from kit import sections, table
+from kit import output_of, sections, table
 
 from selfcorrect import Safety, ToolSpec
 from selfcorrect.names.arguments import match_keys
@@ -269,5 +268,4 @@ for args in ({"seats": 2}, {"seats": "2"}):
     assert "result" in graph.invoke({"call": {"name": "find", "args": args}})
 print(dictionary._load.cache_info().currsize)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "0"
+    assert output_of(code) == "0"
