@@ -106,21 +106,6 @@ def test_a_person_is_asked_what_a_memory_cannot_read():
     assert out["__interrupt__"][0].value["path"] == "/args/departure_date"
 
 
-def test_a_tool_is_renamed_again():
-    strategies, tool, other = remembering(), book(), book(name="u")
-    args = {"departure_date": "2026-10-26"}
-    edit(tool, args, args, strategies, name="reserve", others=[other])
-    later = {"departure_date": "2027-01-31"}
-    assert is_reused(tool, later, strategies, name="reserve")
-    assert tool.ran[1:] == [later]
-    # Another tool for the same name: from now on nobody knows.
-    graph, config, _ = start([other], args, "reserve", strategies=strategies)
-    graph.invoke(Command(resume={"action": "edit", "call": {"name": "u", "args": args}}), config)
-    assert other.ran == [args]
-    for each in (tool, other):
-        assert not is_reused(each, later, strategies, name="reserve")
-
-
 SAFE = {"departure_date": "2026-10-26"}
 
 

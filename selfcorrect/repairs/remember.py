@@ -1,6 +1,6 @@
-"""remember: moves a value, or renames a tool, as a model or a person did it before."""
+"""remember: moves an argument as a model or a person did it before."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from sqlite3 import connect
 from threading import Lock
@@ -20,6 +20,7 @@ from selfcorrect.model import (
     Repair,
     Safety,
     call_of,
+    name_place,
 )
 from selfcorrect.names.letters import LONGEST, is_plain
 from selfcorrect.pointer import pointer
@@ -49,15 +50,13 @@ class Remember:
         self._do(_TABLE)
 
     def __call__(self, call: Call, diagnosis: Diagnosis, context: RepairContext) -> Repair:
+        if (tool := context.tools.get(call.name)) is None:
+            return GiveUp("no tool has this name")
         # What a model found out is repeated only where a model may be asked.
         makers = _MAKERS if context.model is not None else {Safety.HUMAN}
-        rows = [each for each in self._do(_FIND, call.name) if each[-1] in makers]
-        if (tool := context.tools.get(call.name)) is None:
-            changes = _rename(rows, call, context.tools)
-        else:
-            own = _digest(tool)
-            moves = {origin: to for digest, origin, to, _ in rows if to and digest == own}
-            changes = _repeat(moves, call, diagnosis.path, tool.arguments)
+        rows = self._do(_FIND, call.name, _digest(tool))
+        moves = {origin: target for origin, target, maker in rows if target and maker in makers}
+        changes = _repeat(moves, call, diagnosis.path, tool.arguments)
         return Changed(changes) if changes else GiveUp("no such repair is remembered")
 
     def learn(
@@ -76,43 +75,36 @@ class Remember:
             tools: The tools that are offered, by name.
         """
         tool, makers = tools.get(call.name), _MAKERS & {each.safety for each in changes}
-        if tool is None or tool.effect == "destructive" or not makers:
+        written: Any = original if isinstance(original, dict) else {}
+        args = written.get("args")
+        if tool is None or tool.effect == "destructive" or not makers or not isinstance(args, dict):
             return
-        if not isinstance(original, dict) or not isinstance(original.get("args"), dict):
-            return
-        name = call_of(original).name
-        moves = _compare(original["args"], call.args, tool)
-        if moves is None or (name != call.name and name in tools):
-            # Something was dropped or added, or another tool was chosen: that is not a slip.
+        if call_of(written).name in tools.keys() - {call.name}:
+            # Another tool was chosen: that is not a slip.
             return
         # What a rule moves by itself needs no memory.
-        by_rule = {each.moved_from for each in changes if each.safety not in _MAKERS}
-        rows = [
-            (call.name, origin, target)
-            for origin, target in moves.items()
-            if pointer(origin) not in by_rule
-        ]
-        if any(each.path == _NAME and each.safety in _MAKERS for each in changes):
-            rows += [(name, _NAME, call.name)] if _is_name(name) else []
-        for tool_name, origin, target in rows:
-            self._do(_KEEP, tool_name, _digest(tool), origin, target, max(makers).value)
+        by_rule = {
+            name_place(str(each.moved_from)): name_place(each.path)
+            for each in changes
+            if each.moved_from and each.safety not in _MAKERS
+        }
+        start = {str(by_rule.get(key, key)): value for key, value in args.items()}
+        if move := _move_between(start, call.args, tool):
+            self._do(_KEEP, tool.name, _digest(tool), *move, max(makers).value)
 
     def _do(self, statement: str, *values: JSON) -> list[Any]:
         with self._lock:
             return self._database.execute(statement, values).fetchall()
 
 
-_NAME = "/name"
 _MAKERS = frozenset({Safety.MODEL, Safety.HUMAN})
-_MOST = 20
-"""Values that one run may have moved: what moves more is not a slip of a name."""
 _TABLE = """
 create table if not exists moves (
   tool text, schema text, origin text, target text, maker text,
   primary key (tool, schema, origin)
 )
 """
-_FIND = "select schema, origin, target, maker from moves where tool = ?"
+_FIND = "select origin, target, maker from moves where tool = ? and schema = ?"
 _KEEP = """
 insert into moves values (?, ?, ?, ?, ?) on conflict do update set
 target = case when target = excluded.target then target end, maker = min(maker, excluded.maker)
@@ -126,17 +118,6 @@ What a person moved (`human`) stays a person's, though a model (`model`) moves i
 def _digest(tool: ToolSpec) -> str:
     """Return what changes with a tool's schema, and with what calling it does."""
     return sha256(canonical([tool.effect, tool.parameters]).encode()).hexdigest()
-
-
-def _rename(
-    rows: Iterable[Sequence[str]], call: Call, tools: Mapping[str, ToolSpec]
-) -> list[Change]:
-    """Return the change of a tool's name, if every time the same tool was meant."""
-    digests = {digest: target for digest, origin, target, _ in rows if origin == _NAME}
-    names = {*digests.values()}
-    if len(names) != 1 or (name := names.pop()) not in tools or _digest(tools[name]) not in digests:
-        return []
-    return [Change(_NAME, call.name, name, Safety.MEMORY, "the tool that was meant before")]
 
 
 def _repeat(moves: Mapping[str, str], call: Call, path: str, place: Place) -> list[Change]:
@@ -155,10 +136,10 @@ def _repeat(moves: Mapping[str, str], call: Call, path: str, place: Place) -> li
     ]
 
 
-def _compare(start: JsonObject, end: JsonObject, tool: ToolSpec) -> dict[str, str] | None:
-    """Return where each argument went that the schema did not take; None if not all can be told.
+def _move_between(start: JsonObject, end: JsonObject, tool: ToolSpec) -> tuple[str, str] | None:
+    """Return the argument that the schema did not take, and where it went; None if unsure.
 
-    Nothing may be left out or written anew, and no value may stand for two.
+    Nothing may be left out or written anew, and no other value may stand for this one.
     """
     # What is empty may have been dropped.
     before, after = (
@@ -172,19 +153,15 @@ def _compare(start: JsonObject, end: JsonObject, tool: ToolSpec) -> dict[str, st
         return canonical(after[target]) in map(canonical, [before[origin], *values])
 
     new, gone = after.keys() - before.keys(), before.keys() - after.keys()
-    is_slip = len(new) == len(gone) <= _MOST and new <= place.properties.keys()
-    if not is_slip or not gone.isdisjoint(place.properties) or (gone and place.is_open):
+    if len(new) != 1 or len(gone) != 1:
         return None
-    pairs = [(origin, target) for target in new for origin in before if means(origin, target)]
-    moves = dict(pairs)
-    is_whole = all(means(name, name) for name in before.keys() & after.keys())
-    if not (is_whole and moves.keys() == gone and len(pairs) == len(gone)):
+    (origin,), (target,) = gone, new
+    names, same = place.properties, before.keys() & after.keys()
+    is_slip = target in names and origin not in names and not place.is_open
+    is_sure = [key for key in before if means(key, target)] == [origin]
+    if not (is_slip and is_sure and all(means(key, key) for key in same)):
         return None
-    return {
-        origin: target
-        for origin, target in moves.items()
-        if _is_name(origin) and _says_enough(after[target])
-    }
+    return (origin, target) if _is_name(origin) and _says_enough(after[target]) else None
 
 
 def _is_name(key: str) -> bool:
