@@ -14,7 +14,7 @@ from selfcorrect.effects.again import BEGUN, InProgress, Record, Request, Run, m
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.mender import MendedCall, Mender
-from selfcorrect.model import Call, Effect, JsonDict, JsonObject, frozen
+from selfcorrect.model import JSON, Call, Effect, JsonDict, JsonObject, frozen
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.call_once import words_of
 from selfcorrect.setup import Options
@@ -193,8 +193,9 @@ def message_of(text: str, calls: Iterable[tuple[str, Any, str]], **more: Any) ->
     return {"role": "assistant", "content": text, "tool_calls": own, **more}
 
 
-def answer_of(call_id: str, text: str, status: str = "success") -> JsonDict:
+def answer_of(call_id: str, value: JSON, status: str = "success") -> JsonDict:
     """Return the answer to a call; its status is `success`, `error`, or `denied` by a gate."""
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
     return {"role": "tool", "tool_call_id": call_id, "content": text, "status": status}
 
 

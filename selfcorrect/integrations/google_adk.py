@@ -1,12 +1,10 @@
 """google-adk: the calls of a model are repaired before ADK looks them up, asks for them or runs."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 from weakref import WeakValueDictionary
 
 from google.adk.agents.callback_context import CallbackContext
-from google.adk.events import Event
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins import BasePlugin
@@ -39,17 +37,11 @@ class MendingPlugin(Adapter, BasePlugin):
         self, *, callback_context: CallbackContext, llm_response: LlmResponse
     ) -> None:
         """Ask the model until all calls of its turn may run."""
-        request = _REQUESTS.get(id(callback_context.actions))
-        if request is None:
-            return
-        if llm_response.partial:
-            # A piece is shown before it can be judged.
-            texts = [part for part in _parts(llm_response) if not part.function_call]
-            llm_response.content = Content(role="model", parts=texts)
+        if (request := _REQUESTS.get(id(callback_context.actions))) is None:
             return
         context: Any = callback_context.get_invocation_context()
 
-        async def ask(objected: list[tuple[LlmResponse, Turn]]) -> LlmResponse:
+        async def ask(objected: list[tuple[LlmResponse, Turn]]) -> Any:
             if not objected:
                 return llm_response
             context.increment_llm_call_count()
@@ -57,17 +49,20 @@ class MendingPlugin(Adapter, BasePlugin):
             again = request.model_copy(update={"contents": [*request.contents, *more]})
             again.previous_interaction_id = objected[-1][0].interaction_id
             asked = context.agent.canonical_model.generate_content_async(again)
-            responses: list[LlmResponse] = [response async for response in asked]
-            return responses[-1]
+            return [response async for response in asked][-1]
 
-        thread = [*_thread(callback_context.session.events)]
-        response, turn = await self.complete(ask, _message, thread, _tools(request))
+        thread = [*_thread(callback_context)]
+        if llm_response.partial:
+            # A piece is shown before it can be judged, so it shows no call.
+            response, turn = llm_response, Turn((), is_changed=True)
+        else:
+            response, turn = await self.complete(ask, _message, thread, _tools(request))
         # In place: other callbacks read it behind this one.
-        for name in LlmResponse.model_fields if response is not llm_response else ():
+        for name in LlmResponse.model_fields:
             setattr(llm_response, name, getattr(response, name))
         if turn.is_changed:
-            new = _PARTS.rewrite(_parts(response), turn)
-            llm_response.content = Content(role="model", parts=new)
+            parts = _PARTS.rewrite(_parts(response), turn)
+            llm_response.content = Content(role="model", parts=parts)
 
 
 def _tools(request: LlmRequest) -> Iterator[JsonDict]:
@@ -75,8 +70,8 @@ def _tools(request: LlmRequest) -> Iterator[JsonDict]:
         for each in getattr(tool, "function_declarations", None) or ():
             shown = each.model_dump(mode="json", exclude_none=True)
             parameters = shown.get("parameters_json_schema") or shown.get("parameters")
-            more = {"effect": "read_only"} if each.name in _OWN_TOOLS else {}
-            yield tool_of(each.name, each.description, parameters, **more)
+            effect = "read_only" if each.name in _OWN_TOOLS else None
+            yield tool_of(each.name, each.description, parameters, effect=effect)
 
 
 def _parts(response: LlmResponse) -> list[Part]:
@@ -87,24 +82,26 @@ def _message(response: LlmResponse) -> JsonDict:
     return _PARTS.message_of(_parts(response), finish_reason=response.finish_reason)
 
 
-def _thread(events: list[Event]) -> Iterator[JsonDict]:
+def _thread(context: CallbackContext) -> Iterator[JsonDict]:
     """Yield the turns of all agents, and behind each the last answers to its calls."""
+    events = context.session.events
     answers = {answer.id: answer for event in events for answer in event.get_function_responses()}
     for event in events:
         yield {"role": "user"} if event.author == "user" else _message(event)
         for call in event.get_function_calls():
             if call.id and (answer := answers.get(call.id)):
                 status = "denied" if answer.response in _NOT_MADE else "success"
-                yield answer_of(call.id, json.dumps(answer.response, default=str), status)
-
-
-def _id_of(call: FunctionCall) -> str:
-    return call.id or f"call-{id(call)}"
+                yield answer_of(call.id, answer.response, status)
 
 
 def _call_of(part: Part) -> tuple[str, Any, str] | None:
     call = part.function_call
-    return (call.name or "", call.args or {}, _id_of(call)) if call else None
+    # A model may write no id.
+    return (call.name or "", call.args or {}, call.id or str(id(call))) if call else None
+
+
+def _text_of(part: Part) -> str:
+    return "" if part.thought else part.text or ""
 
 
 def _write(call: Call, written: Part | None) -> Part:
@@ -117,20 +114,12 @@ def _write(call: Call, written: Part | None) -> Part:
 
 def _answers(response: LlmResponse, turn: Turn) -> Content:
     texts = {call.id: {"error": text} for call, text in turn.answers}
-    parts = [
-        Part(
-            function_response=FunctionResponse(
-                id=call.id, name=call.name, response=texts[_id_of(call)]
-            )
-        )
+    answers = [
+        FunctionResponse(id=call.id, name=call.name, response=texts[call.id or str(id(call))])
         for call in response.get_function_calls()
     ]
+    parts = [Part(function_response=answer) for answer in answers]
     return Content(role="user", parts=parts or [Part(text=turn.objection)])
 
 
-_PARTS = Parts(
-    call_of=_call_of,
-    text_of=lambda part: "" if part.thought else part.text or "",
-    say=lambda text: Part(text=text),
-    write=_write,
-)
+_PARTS = Parts(_call_of, _text_of, lambda text: Part(text=text), _write)

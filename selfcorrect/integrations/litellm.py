@@ -1,4 +1,4 @@
-"""litellm: the calls of an answer are repaired before a client gets it, or a guardrail judges it."""
+"""litellm: the calls of an answer are repaired before a guardrail or a client gets it."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -23,7 +23,7 @@ class MendingLogger(Adapter, CustomLogger):
     turn_off_message_logging = False
 
     async def async_post_call_success_deployment_hook(
-        self, request_data: JsonDict, response: Any, call_type: Any
+        self, request_data: JsonDict, response: Any, *_: Any, **__: Any
     ) -> Any:
         """Judge a whole answer of the proxy, or of the SDK."""
         for choice in getattr(response, "choices", ()):
@@ -42,9 +42,12 @@ class MendingLogger(Adapter, CustomLogger):
         return response
 
     async def async_post_call_streaming_iterator_hook(
-        self, user_api_key_dict: Any, response: Any, request_data: JsonDict
+        self,
+        user_api_key_dict: Any,  # noqa: ARG002
+        response: Any,
+        request_data: JsonDict,
     ) -> AsyncGenerator[Any, None]:
-        """Hand on the texts of a stream of the proxy as they come, and the rest when it is judged."""
+        """Hand on the texts of the proxy's stream as they come, and its calls when it is whole."""
         chunks, held = list[Any](), list[Any]()
         async for chunk in response:
             chunks.append(chunk)

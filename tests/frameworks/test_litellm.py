@@ -2,24 +2,22 @@
 
 import asyncio
 import json
-import os
 
 import pytest
 
-os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-litellm = pytest.importorskip("litellm")
+pytest.importorskip("litellm.proxy.utils", reason="pip install 'litellm[proxy]'")
+import litellm
 from litellm.caching.dual_cache import DualCache
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.llms.custom_llm import CustomLLM
+from litellm.proxy._types import UserAPIKeyAuth
+from litellm.proxy.utils import ProxyLogging
 from litellm.types.utils import ModelResponse, ModelResponseStream
 from world import BEHAVIOURS, EFFECTS, World, check, each_behaviour, text_of
 
 from selfcorrect import ToolSpec
 from selfcorrect.integrations.litellm import MendingLogger
-
-proxy = pytest.importorskip("litellm.proxy.utils", reason="pip install 'litellm[proxy]'")
-from litellm.proxy._types import UserAPIKeyAuth
 
 OTHERWISE = {
     "a sibling of a hopeless call runs once": "it runs at once, beside a text about the other",
@@ -93,7 +91,7 @@ class Client:
         litellm.custom_provider_map = [{"provider": "script", "custom_handler": self.model}]
         litellm.callbacks = [MendingLogger(effects=EFFECTS), *gates]
         self.key = UserAPIKeyAuth()
-        self.proxy = proxy.ProxyLogging(DualCache())
+        self.proxy = ProxyLogging(DualCache())
 
     async def ask(self):
         response = await litellm.acompletion(**self.request)
@@ -169,7 +167,8 @@ def test_texts_of_a_stream_pass_as_they_come():
         more = {"request_data": client.request, "user_api_key_dict": client.key}
         stream = client.proxy.async_post_call_streaming_iterator_hook(response=pieces(), **more)
         async for chunk in stream:
-            steps.append(chunk.choices[0].delta.content)
+            text = chunk.choices[0].delta.content
+            steps.append(text)
 
     asyncio.run(read())
     assert steps == ["sent I ", "I ", "sent look", "look", None]
