@@ -14,7 +14,7 @@ from selfcorrect.integrations.adapter import Adapter, Parts, Turn, answer_of, to
 from selfcorrect.model import Call, JsonDict
 
 _OWN_TOOLS = ("transfer_to_agent", "set_model_response", "exit_loop", "load_memory")
-_NOT_MADE = (
+_REFUSALS = (
     {"error": "This tool call requires confirmation, please approve or reject."},
     {"error": "This tool call is rejected."},
 )
@@ -90,7 +90,7 @@ def _thread(context: CallbackContext) -> Iterator[JsonDict]:
         yield {"role": "user"} if event.author == "user" else _message(event)
         for call in event.get_function_calls():
             if call.id and (answer := answers.get(call.id)):
-                status = "denied" if answer.response in _NOT_MADE else "success"
+                status = "denied" if answer.response in _REFUSALS else "success"
                 yield answer_of(call.id, answer.response, status)
 
 
