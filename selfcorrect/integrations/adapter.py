@@ -14,7 +14,7 @@ from selfcorrect.effects.again import BEGUN, InProgress, Record, Request, Run, m
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.mender import MendedCall, Mender
-from selfcorrect.model import Call, Effect, JsonDict, JsonObject, frozen
+from selfcorrect.model import JSON, Call, Effect, JsonDict, JsonObject, frozen
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.call_once import words_of
 from selfcorrect.setup import Options
@@ -138,6 +138,41 @@ class Adapter:
         return self._menders[key]
 
 
+@frozen
+class Parts:
+    """What a turn consists of in a framework: calls, texts, and what is neither.
+
+    Attributes:
+        call_of: Returns of a part its tool, its arguments and its id; None if it is no call.
+        text_of: Returns what a part says; empty if it is no text.
+        say: Returns a part that says something.
+        write: Returns a part that is a call; it gets the one that the model wrote, or None.
+    """
+
+    call_of: Callable[[Any], tuple[str, Any, str] | None]
+    text_of: Callable[[Any], str]
+    say: Callable[[str], Any]
+    write: Callable[[Call, Any], Any]
+
+    def message_of(self, parts: Iterable[Any], **more: Any) -> JsonDict:
+        """Return parts as a message of a chat."""
+        calls, texts = map(self.call_of, parts := [*parts]), map(self.text_of, parts)
+        return message_of("\n".join(filter(None, texts)), filter(None, calls), **more)
+
+    def rewrite(self, parts: Iterable[Any], turn: Turn) -> list[Any]:
+        """Return parts with the calls that may run, and a text about the others."""
+        ready = {call.id: call for call in turn.ready}
+        is_read, new = turn.is_text and bool(ready), []
+        for part in parts:
+            if written := self.call_of(part):
+                call = ready.pop(written[2], None)
+                new += [self.write(call, part)] if call else []
+            elif not (is_read and self.text_of(part)):
+                new.append(part)
+        new += [self.say(turn.objection)] if turn.objection else []
+        return [*new, *(self.write(call, None) for call in ready.values())]
+
+
 def tool_of(name: str, description: str | None, parameters: Any, **more: Any) -> JsonDict:
     """Return a tool as `Adapter` takes it."""
     return {"name": name, "description": description or "", "parameters": parameters, **more}
@@ -158,8 +193,9 @@ def message_of(text: str, calls: Iterable[tuple[str, Any, str]], **more: Any) ->
     return {"role": "assistant", "content": text, "tool_calls": own, **more}
 
 
-def answer_of(call_id: str, text: str, status: str = "success") -> JsonDict:
+def answer_of(call_id: str, value: JSON, status: str = "success") -> JsonDict:
     """Return the answer to a call; its status is `success`, `error`, or `denied` by a gate."""
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
     return {"role": "tool", "tool_call_id": call_id, "content": text, "status": status}
 
 
@@ -191,6 +227,7 @@ def _judge(
     )
     judged = tuple(filter(None, verdicts))
     is_other = mending.outcome != "valid" or is_text or len(judged) < len(mending.calls)
+    is_other = is_other or any(one.text for one in judged)
     turn = Turn(judged, bool(judged) and is_other, is_text)
     for record in ledger.records() if turn.objection else ():
         if record.status == BEGUN:
