@@ -11,7 +11,7 @@ from agents.exceptions import UserError
 from agents.retry import ModelRetryAdvice, ModelRetryAdviceRequest
 from openai.types.responses import ResponseFunctionToolCall
 
-from selfcorrect.integrations.adapter import Adapter, Ask, Turn, tool_of
+from selfcorrect.integrations.adapter import Adapter, Turn, tool_of
 from selfcorrect.model import Effect, JsonDict
 from selfcorrect.setup import Options
 
@@ -45,120 +45,104 @@ class MendedModel(Model):
 
     async def get_response(self, *args: Any, **more: Any) -> ModelResponse:
         """Ask the model until all calls of its turn may run."""
-        request = _request(*args, **more)
-
-        def ask(objected: list[tuple[ModelResponse, Turn]]) -> Any:
-            return self._wrapped.get_response(**_again(request, objected))
-
-        response, _ = await self._complete(ask, request)
-        return response
+        return await self._complete(_request(self, *args, **more))
 
     async def stream_response(self, *args: Any, **more: Any) -> AsyncIterator[Any]:
         """Stream what stands before the first call as it comes, and the rest when it is judged."""
-        request = _request(*args, **more)
-        events, held = list[Any](), list[Any]()
+        request = _request(self, *args, **more)
+        items, held = list[Any](), list[Any]()
         async for event in self._wrapped.stream_response(**request):
-            events.append(event)
             is_call = getattr(getattr(event, "item", None), "type", "") == "function_call"
-            if held or is_call or event.type == "response.completed":
+            if event.type == "response.output_item.done":
+                items.append(event.item)
+            if held or is_call or event.type == _END:
                 held.append(event)
             else:
                 yield event
-
-        async def ask(objected: list[tuple[ModelResponse, Turn]]) -> ModelResponse:
-            if objected:
-                stream = self._wrapped.stream_response(**_again(request, objected))
-                events[:] = held[:] = [event async for event in stream]
-            return _response(events)
-
-        response, is_changed = await self._complete(ask, request)
+        # Some servers send the items only one by one.
+        ends = [event.response.output or items for event in held if event.type == _END]
+        first = ModelResponse(ends[0] if ends else [], Usage(), None)
+        response = await self._complete(request, first)
         for event in held:
-            if event.type == "response.completed":
+            if event.type == _END:
                 event.response.output = response.output
-            if event.type == "response.completed" or not is_changed:
+            if event.type == _END or response is first:
                 yield event
 
-    async def _complete(self, ask: Ask, request: JsonDict) -> tuple[ModelResponse, bool]:
+    async def _complete(
+        self, request: JsonDict, first: ModelResponse | None = None
+    ) -> ModelResponse:
+        async def ask(objected: list[tuple[ModelResponse, Turn]]) -> ModelResponse:
+            if first and not objected:
+                return first
+            items = [item for pair in objected for item in _turn(*pair)]
+            again = {**request, "input": [*request["input"], *items]}
+            return await self._wrapped.get_response(**again)
+
         if request.get("previous_response_id") or request.get("conversation_id"):
             raise UserError("A thread on the server does not show lost calls; use a session.")
-        thread, tools = _items(request), _tools(request)
-        response, turn = await self._adapter.complete(ask, _message, thread, tools)
+        tools = _tools(request["tools"], request["handoffs"])
+        response: ModelResponse
+        response, turn = await self._adapter.complete(ask, _message, request["input"], tools)
         if turn.objection and not turn.is_text:
             raise ModelBehaviorError(turn.objection)
-        is_changed = turn.is_changed and bool(turn.ready)
-        if is_changed:
-            response = replace(response, output=[*_output(response, turn)])
-        return response, is_changed
+        if not turn.is_changed or not turn.ready:
+            return response
+        return replace(response, output=_output(response.output, turn))
+
+
+_END = "response.completed"
+_JUDGED = ("function_call", "message", "reasoning")
+_BLANK = ResponseFunctionToolCall(type="function_call", call_id="", name="", arguments="")
 
 
 def _request(*args: Any, **more: Any) -> JsonDict:
-    """Return the arguments by name."""
-    arguments = signature(Model.get_response).bind_partial(None, *args, **more).arguments
-    return {name: item for name, item in arguments.items() if name != "self"}
+    """Return the arguments of a method of `Model` by name."""
+    request = signature(Model.get_response).bind_partial(*args, **more).arguments
+    del request["self"]
+    return {**request, "input": ItemHelpers.input_to_new_input_list(request["input"])}
 
 
-def _items(request: JsonDict) -> list[Any]:
-    return ItemHelpers.input_to_new_input_list(request["input"])
-
-
-def _again(request: JsonDict, objected: list[tuple[ModelResponse, Turn]]) -> JsonDict:
-    """Return the request behind turns that may not stand."""
-    items = _items(request)
-    for response, turn in objected:
-        items += [*_message(response)["output"], *_answers(turn)]
-    return {**request, "input": items} if objected else request
-
-
-def _answers(turn: Turn) -> list[Any]:
-    if turn.is_text:
-        return [{"role": "user", "content": turn.objection}]
-    return [
-        {"type": "function_call_output", "call_id": call.id, "output": text}
-        for call, text in turn.answers
-    ]
-
-
-def _tools(request: JsonDict) -> Iterator[JsonDict]:
-    for tool in request["tools"]:
+def _tools(tools: list[Any], handoffs: list[Any]) -> Iterator[JsonDict]:
+    for tool in tools:
         if isinstance(tool, FunctionTool):
             yield tool_of(tool.name, tool.description, _lenient(tool.params_json_schema))
-    for handoff in request["handoffs"]:
-        schema = handoff.input_json_schema
-        yield tool_of(handoff.tool_name, handoff.tool_description, schema, effect="read_only")
+    for each in handoffs:
+        yield tool_of(each.tool_name, "", each.input_json_schema, effect="read_only")
 
 
 def _lenient(schema: JsonDict) -> JsonDict:
-    """Return a schema that demands no argument with a default: strict mode demands all."""
-    parts = schema.get("properties", {})
-    free = {
+    """Return a schema that demands no argument with a default; in strict mode it demands all."""
+    parts, null = schema.get("properties", {}), {"type": "null"}
+    required = [
         name
-        for name in parts
-        if "default" in parts[name] or {"type": "null"} in parts[name].get("anyOf", ())
-    }
-    return {**schema, "required": [n for n in schema.get("required", ()) if n not in free]}
+        for name in schema.get("required", ())
+        if "default" not in parts[name] and null not in parts[name].get("anyOf", ())
+    ]
+    return {**schema, "required": required}
 
 
 def _message(response: ModelResponse) -> JsonDict:
-    """Return what a response says and calls; hosted tools and the shell have calls of their own."""
-    kinds = ("function_call", "message", "reasoning")
-    return {"output": [item for item in response.to_input_items() if item.get("type") in kinds]}
+    """Return what is judged of a response; hosted tools have calls of their own."""
+    items = response.to_input_items()
+    return {"output": [item for item in items if item.get("type") in _JUDGED]}
 
 
-def _output(response: ModelResponse, turn: Turn) -> Iterator[Any]:
-    """Yield the items of a response with the calls that may run."""
-    calls = {c.id: {"name": c.name, "arguments": json.dumps(c.args)} for c in turn.ready}
-    for item in response.output:
-        if item.type != "function_call":
-            yield item
-        elif item.call_id in calls:
-            yield item.model_copy(update=calls.pop(item.call_id))
-    for call_id, call in calls.items():
-        yield ResponseFunctionToolCall(type="function_call", call_id=call_id, **call)
+def _turn(response: ModelResponse, turn: Turn) -> Iterator[JsonDict]:
+    """Yield a turn that may not stand, and what the model reads of it."""
+    yield from _message(response)["output"]
+    if turn.is_text:
+        yield {"role": "user", "content": turn.objection}
+        return
+    for call, text in turn.answers:
+        yield {"type": "function_call_output", "call_id": call.id, "output": text}
 
 
-def _response(events: list[Any]) -> ModelResponse:
-    """Return the response of a stream; some streams have its items only one by one."""
-    ends = [event.response for event in events if event.type == "response.completed"]
-    items = [event.item for event in events if event.type == "response.output_item.done"]
-    output = next((end.output for end in ends if end.output), items) if ends else []
-    return ModelResponse(output, Usage(), None)
+def _output(items: list[Any], turn: Turn) -> list[Any]:
+    """Return the items of a response with the calls that may run."""
+    own = {item.call_id: item for item in items if item.type == "function_call"}
+    others = [item for item in items if item.type != "function_call"]
+    for call in turn.ready:
+        update = {"call_id": call.id, "name": call.name, "arguments": json.dumps(call.args)}
+        others.append(own.get(call.id, _BLANK).model_copy(update=update))
+    return others
