@@ -1,0 +1,160 @@
+"""smolagents: the calls of a model are repaired before a `ToolCallingAgent` runs them."""
+
+import json
+from ast import literal_eval
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, starmap
+from typing import Any, Unpack
+
+from smolagents import Tool
+from smolagents.models import (
+    ChatMessage,
+    ChatMessageStreamDelta,
+    ChatMessageToolCall,
+    ChatMessageToolCallFunction,
+    ChatMessageToolCallStreamDelta,
+    MessageRole,
+    Model,
+)
+
+from selfcorrect.context import run_sync
+from selfcorrect.integrations.adapter import Adapter, Turn, answer_of, message_of, tool_of
+from selfcorrect.model import Effect, JsonDict
+from selfcorrect.reading.call_object import strict_json
+from selfcorrect.setup import Options
+
+_MOST_PLACES = 10_000
+
+
+class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
+    """A model whose calls are repaired: `ToolCallingAgent(tools=…, model=MendedModel(model))`.
+
+    Args:
+        wrapped: The model.
+        effects: What tools do, by name or glob; a tool that is not named has side effects.
+        **options: Those of `Mender`.
+    """
+
+    def __init__(
+        self,
+        wrapped: Model,
+        *,
+        effects: Mapping[str, Effect] | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(model_id=wrapped.model_id)
+        self._wrapped = wrapped
+        self._adapter = Adapter(effects, **options)
+        # The agent forgets all calls of a step in which one raised: here they are, by their place.
+        self._turns: dict[int, dict[frozenset[str], JsonDict]] = {}
+
+    def generate(self, messages: Any, *args: Any, **more: Any) -> ChatMessage:
+        """Ask the model until all calls of its turn may run."""
+
+        def ask(objected: list[tuple[ChatMessage, Turn]]) -> ChatMessage:
+            thread = [*messages, *chain.from_iterable(starmap(_again, objected))]
+            return self._wrapped.generate(thread, *args, **more)
+
+        place, thread = self._read(messages)
+        tools = map(_tool, more.get("tools_to_call_from") or ())
+        message, turn = run_sync(self._adapter.complete(ask, self._message, thread, tools))
+        if turn.calls and (turn.is_changed or not message.tool_calls):
+            calls = [
+                ChatMessageToolCall(
+                    ChatMessageToolCallFunction(dict(call.args), call.name), call.id, "function"
+                )
+                for call in turn.ready
+            ]
+            message = replace(message, content=turn.objection or message.content, tool_calls=calls)
+        if len(self._turns) >= _MOST_PLACES:
+            del self._turns[next(iter(self._turns))]
+        ids = frozenset(call.id for call in message.tool_calls or ())
+        self._turns.setdefault(place, {})[ids] = self._message(message)
+        return message
+
+    def generate_stream(
+        self, messages: Any, *args: Any, **more: Any
+    ) -> Iterator[ChatMessageStreamDelta]:
+        """Stream a turn when it is whole: one that is not cannot be judged."""
+        message = self.generate(messages, *args, **more)
+        yield ChatMessageStreamDelta(message.content, token_usage=message.token_usage)
+        for index, call in enumerate(message.tool_calls or ()):
+            args: Any = call.function.arguments
+            text = args if isinstance(args, str) else json.dumps(args)
+            function = replace(call.function, arguments=text)
+            delta = ChatMessageToolCallStreamDelta(index, call.id, call.type, function)
+            yield ChatMessageStreamDelta(tool_calls=[delta])
+
+    def parse_tool_calls(self, message: ChatMessage) -> ChatMessage:
+        """Refuse a text: `generate` has made a call of each that may run.
+
+        Raises:
+            ValueError: Always; the agent tells the model.
+        """
+        raise ValueError(f"this is not a call of a tool: {_text(message)}")
+
+    def _message(self, message: ChatMessage) -> JsonDict:
+        """Return a message; a text that is a call alone is one, as in smolagents' own prompt."""
+        text, calls = _text(message), message.tool_calls or ()
+        own = [(call.function.name, call.function.arguments, call.id) for call in calls]
+        action = strict_json(text.strip().removeprefix("Action:").strip())
+        name_key, args_key = self._wrapped.tool_name_key, self._wrapped.tool_arguments_key
+        if not own and isinstance(action, dict) and isinstance(action.get(name_key), str):
+            own = [(action[name_key], action.get(args_key), "")]
+        return message_of(text, own)
+
+    def _read(self, messages: Sequence[ChatMessage]) -> tuple[int, list[JsonDict]]:
+        """Return the place behind a thread, and its calls with their answers."""
+        place, ids, thread = 0, frozenset[str](), list[JsonDict]()
+        for message in messages:
+            if message.role in (MessageRole.SYSTEM, MessageRole.ASSISTANT):
+                continue
+            text, turns = _text(message), self._turns.get(place, {})
+            if message.role == MessageRole.TOOL_CALL:
+                calls = literal_eval(text.removeprefix("Calling tools:\n"))
+                ids = frozenset(call["id"] for call in calls)
+                turns.pop(ids, None)
+                thread.append({"role": "assistant", "tool_calls": calls})
+            else:
+                # Nothing shows how these calls ended.
+                thread += turns.values()
+            if message.role == MessageRole.TOOL_RESPONSE:
+                thread += [answer_of(each, text.removeprefix("Observation:\n")) for each in ids]
+                ids = frozenset()
+            place = hash((place, message.role, text))
+        return place, thread
+
+
+def _text(message: ChatMessage) -> str:
+    content = message.content or ""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text", "") for part in content)
+
+
+def _again(message: ChatMessage, turn: Turn) -> list[ChatMessage]:
+    """Return a turn that may not stand, and what the model reads of it."""
+    said = "\n".join(map(str, message.tool_calls or [_text(message)]))
+    error = "\n".join(["Error:", *(text for _, text in turn.answers)])
+    return [
+        ChatMessage(MessageRole.ASSISTANT, [{"type": "text", "text": said}]),
+        ChatMessage(MessageRole.TOOL_RESPONSE, [{"type": "text", "text": error}]),
+    ]
+
+
+def _tool(tool: Tool) -> JsonDict:
+    parameters = {
+        "type": "object",
+        "properties": {name: _parameter(each) for name, each in tool.inputs.items()},
+        "required": [name for name, each in tool.inputs.items() if not each.get("nullable")],
+        "additionalProperties": False,
+    }
+    more = {"effect": "read_only"} if tool.name == "final_answer" else {}
+    return tool_of(tool.name, tool.description, parameters, **more)
+
+
+def _parameter(schema: JsonDict) -> JsonDict:
+    """Return JSON Schema: smolagents has types and a key of its own."""
+    own = {key: item for key, item in schema.items() if item not in ("any", "image", "audio")}
+    return {"anyOf": [own, {"type": "null"}]} if schema.get("nullable") else own
