@@ -4,6 +4,7 @@ import json
 from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, starmap
 from typing import Any, Unpack
 
@@ -57,8 +58,9 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
             return self._wrapped.generate(thread, *args, **more)
 
         place, thread = self._read(messages)
-        tools = map(_tool, more.get("tools_to_call_from") or ())
-        message, turn = run_sync(self._adapter.complete(ask, self._message, thread, tools))
+        tools = more.get("tools_to_call_from") or ()
+        read = partial(self._message, {tool.name: [*tool.inputs] for tool in tools})
+        message, turn = run_sync(self._adapter.complete(ask, read, thread, map(_tool, tools)))
         if turn.calls and (turn.is_changed or not message.tool_calls):
             calls = [
                 ChatMessageToolCall(
@@ -70,7 +72,7 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         if len(self._turns) >= _MOST_PLACES:
             del self._turns[next(iter(self._turns))]
         ids = frozenset(call.id for call in message.tool_calls or ())
-        self._turns.setdefault(place, {})[ids] = self._message(message)
+        self._turns.setdefault(place, {})[ids] = read(message)
         return message
 
     def generate_stream(
@@ -80,8 +82,8 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         message = self.generate(messages, *args, **more)
         yield ChatMessageStreamDelta(message.content, token_usage=message.token_usage)
         for index, call in enumerate(message.tool_calls or ()):
-            args: Any = call.function.arguments
-            text = args if isinstance(args, str) else json.dumps(args)
+            written = call.function.arguments
+            text = written if isinstance(written, str) else json.dumps(written)
             function = replace(call.function, arguments=text)
             delta = ChatMessageToolCallStreamDelta(index, call.id, call.type, function)
             yield ChatMessageStreamDelta(tool_calls=[delta])
@@ -94,7 +96,7 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         """
         raise ValueError(f"this is not a call of a tool: {_text(message)}")
 
-    def _message(self, message: ChatMessage) -> JsonDict:
+    def _message(self, inputs: Mapping[str, list[str]], message: ChatMessage) -> JsonDict:
         """Return a message; a text that is a call alone is one, as in smolagents' own prompt."""
         text, calls = _text(message), message.tool_calls or ()
         own = [(call.function.name, call.function.arguments, call.id) for call in calls]
@@ -102,7 +104,7 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         name_key, args_key = self._wrapped.tool_name_key, self._wrapped.tool_arguments_key
         if not own and isinstance(action, dict) and isinstance(action.get(name_key), str):
             own = [(action[name_key], action.get(args_key), "")]
-        return message_of(text, own)
+        return message_of(text, [(n, _args(args, inputs.get(n, [])), i) for n, args, i in own])
 
     def _read(self, messages: Sequence[ChatMessage]) -> tuple[int, list[JsonDict]]:
         """Return the place behind a thread, and its calls with their answers."""
@@ -124,6 +126,13 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
                 ids = frozenset()
             place = hash((place, message.role, text))
         return place, thread
+
+
+def _args(written: Any, names: list[str]) -> Any:
+    """Return arguments; smolagents takes a value alone where a tool has one argument."""
+    value = strict_json(written) if isinstance(written, str) else written
+    is_object = isinstance(value, dict) or str(value).lstrip().startswith("{")
+    return written if is_object or value in (None, "") or len(names) != 1 else {names[0]: value}
 
 
 def _text(message: ChatMessage) -> str:

@@ -15,7 +15,7 @@ from smolagents.models import (
     MessageRole,
     Model,
 )
-from world import EFFECTS, check, each_behaviour, text_of
+from world import EFFECTS, World, check, each_behaviour, text_of
 
 from selfcorrect.integrations.smolagents import MendedModel
 
@@ -93,3 +93,68 @@ def run(world, *, stream, gate):
 @each_behaviour(OTHERWISE)
 def test_behaviour(name):
     check(name, run)
+
+
+def ends(*turns, plays=(), task="go"):
+    """Run an agent on scripted turns; return the world."""
+    world = World({"turns": [*turns], "plays": [*plays]})
+    run(world, stream=False, gate=False)
+    return world
+
+
+PAY = ["pay", {"to": "ann", "amount": 5}, "a"]
+FIND = ["find", {"query": "x"}, "b"]
+
+
+def test_a_healthy_turn_is_the_same_object():
+    message = ChatMessage(MessageRole.ASSISTANT, None, [call_of(PAY)])
+    model = Script(None)
+    model.generate = lambda *_, **__: message
+    tools = [*map(tool_of, World({"turns": []}).tools)]
+    assert MendedModel(model).generate([], tools_to_call_from=tools) is message
+
+
+def test_a_call_beside_one_that_raised_is_not_made_again():
+    # The agent shows its model the error alone, and neither of the calls.
+    mail = ["mail", {"to": "ann", "text": "paid"}, "c"]
+    turns = [{"calls": [PAY, mail]}, {"calls": [PAY]}, {"calls": [mail]}]
+    world = ends(*turns, plays=["timeout"])
+    assert sorted(name for name, _ in world.ran) == ["mail", "pay"]
+    assert "nobody knows" in str(world.read)
+
+
+def test_a_call_beside_a_final_answer_is_not_made_again():
+    answer = ["final_answer", {"answer": "x"}, "z"]
+    world = ends({"calls": [PAY, answer]}, {"calls": [PAY]})
+    assert [name for name, _ in world.ran] == ["pay"]
+
+
+def test_a_lost_call_of_another_run_is_no_doubt_of_this_one():
+    world = World({"turns": []})
+    model = MendedModel(Script(world.next_turn), effects=EFFECTS)
+    for _ in range(3):
+        world.turns = [{"calls": [PAY]}]
+        assert agent_of(world, model).run("pay ann") == "done"
+    assert len(world.ran) == 3
+
+
+def test_a_text_that_is_a_call_alone_is_made():
+    world = ends({"text": 'Action:\n{"name": "pay", "arguments": {"to": "ann", "amount": "5"}}'})
+    assert world.ran == [["pay", {"to": "ann", "amount": 5}]]
+    world = ends({"text": 'It says:\n{"name": "pay", "arguments": {"to": "ann", "amount": 5}}'})
+    assert world.ran == []
+
+
+@pytest.mark.parametrize("answer", [5, [1], "5", None, {"a": 1}])
+def test_a_final_answer_may_be_anything(answer):
+    world = ends({"calls": [["final_answer", {"answer": answer}, "z"]]})
+    assert world.end == answer
+
+
+def test_a_final_answer_may_be_a_text_alone():
+    assert ends({"calls": [["final_answer", "Shanghai", "z"]]}).end == "Shanghai"
+
+
+def test_an_argument_may_be_null_where_the_tool_says_so():
+    world = ends({"calls": [["find", {"query": "x", "n": None}, "a"]]})
+    assert world.ran == [["find", {"query": "x"}]]
