@@ -5,7 +5,6 @@ from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, starmap
 from typing import Any, Unpack
 
 from smolagents import Tool
@@ -17,6 +16,7 @@ from smolagents.models import (
     ChatMessageToolCallStreamDelta,
     MessageRole,
     Model,
+    get_tool_json_schema,
 )
 
 from selfcorrect.context import run_sync
@@ -54,8 +54,8 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         """Ask the model until all calls of its turn may run."""
 
         def ask(objected: list[tuple[ChatMessage, Turn]]) -> ChatMessage:
-            thread = [*messages, *chain.from_iterable(starmap(_again, objected))]
-            return self._wrapped.generate(thread, *args, **more)
+            errors = [_error(turn) for _, turn in objected]
+            return self._wrapped.generate([*messages, *errors], *args, **more)
 
         place, thread = self._read(messages)
         tools = more.get("tools_to_call_from") or ()
@@ -75,18 +75,16 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         self._turns.setdefault(place, {})[ids] = read(message)
         return message
 
-    def generate_stream(
-        self, messages: Any, *args: Any, **more: Any
-    ) -> Iterator[ChatMessageStreamDelta]:
+    def generate_stream(self, *request: Any, **more: Any) -> Iterator[ChatMessageStreamDelta]:
         """Stream a turn when it is whole: one that is not cannot be judged."""
-        message = self.generate(messages, *args, **more)
-        yield ChatMessageStreamDelta(message.content, token_usage=message.token_usage)
+        message = self.generate(*request, **more)
+        deltas = []
         for index, call in enumerate(message.tool_calls or ()):
-            written = call.function.arguments
-            text = written if isinstance(written, str) else json.dumps(written)
+            args = call.function.arguments
+            text = args if isinstance(args, str) else json.dumps(args)
             function = replace(call.function, arguments=text)
-            delta = ChatMessageToolCallStreamDelta(index, call.id, call.type, function)
-            yield ChatMessageStreamDelta(tool_calls=[delta])
+            deltas.append(ChatMessageToolCallStreamDelta(index, call.id, call.type, function))
+        yield ChatMessageStreamDelta(message.content, deltas, message.token_usage)
 
     def parse_tool_calls(self, message: ChatMessage) -> ChatMessage:
         """Refuse a text: `generate` has made a call of each that may run.
@@ -142,23 +140,16 @@ def _text(message: ChatMessage) -> str:
     return "\n".join(part.get("text", "") for part in content)
 
 
-def _again(message: ChatMessage, turn: Turn) -> list[ChatMessage]:
-    """Return a turn that may not stand, and what the model reads of it."""
-    said = "\n".join(map(str, message.tool_calls or [_text(message)]))
-    error = "\n".join(["Error:", *(text for _, text in turn.answers)])
-    return [
-        ChatMessage(MessageRole.ASSISTANT, [{"type": "text", "text": said}]),
-        ChatMessage(MessageRole.TOOL_RESPONSE, [{"type": "text", "text": error}]),
-    ]
+def _error(turn: Turn) -> ChatMessage:
+    """Return what the model reads of a turn that may not stand, as the agent tells an error."""
+    text = "\n".join(["Error:", *(f"{call.name}: {text}" for call, text in turn.answers)])
+    return ChatMessage(MessageRole.TOOL_RESPONSE, [{"type": "text", "text": text}])
 
 
 def _tool(tool: Tool) -> JsonDict:
-    parameters = {
-        "type": "object",
-        "properties": {name: _parameter(each) for name, each in tool.inputs.items()},
-        "required": [name for name, each in tool.inputs.items() if not each.get("nullable")],
-        "additionalProperties": False,
-    }
+    properties = {name: _parameter(each) for name, each in tool.inputs.items()}
+    parameters = get_tool_json_schema(tool)["function"]["parameters"]
+    parameters |= {"properties": properties, "additionalProperties": False}
     more = {"effect": "read_only"} if tool.name == "final_answer" else {}
     return tool_of(tool.name, tool.description, parameters, **more)
 
