@@ -1,7 +1,7 @@
 """smolagents: the calls of a model are repaired before a `ToolCallingAgent` runs them."""
 
 import json
-from ast import literal_eval
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from selfcorrect.model import Effect, JsonDict
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.setup import Options
 
-_MOST_PLACES = 10_000
+_MOST_PLACES, _MOST_TURNS = 10_000, 100
 
 
 class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
@@ -47,8 +47,9 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         super().__init__(model_id=wrapped.model_id)
         self._wrapped = wrapped
         self._adapter = Adapter(effects, **options)
-        # The agent forgets all calls of a step in which one raised: here they are, by their place.
-        self._turns: dict[int, dict[frozenset[str], JsonDict]] = {}
+        # The agent forgets all calls of a step in which one raised. Here are the turns of threads,
+        # by their place, and the answers of those whose calls have all returned.
+        self._turns: dict[int, deque[tuple[JsonDict, list[JsonDict]]]] = {}
 
     def generate(self, messages: Any, *args: Any, **more: Any) -> ChatMessage:
         """Ask the model until all calls of its turn may run."""
@@ -57,8 +58,11 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
             errors = [_error(turn) for _, turn in objected]
             return self._wrapped.generate([*messages, *errors], *args, **more)
 
+        tools = more.get("tools_to_call_from")
+        if not tools:
+            # A plan, or the code of a `CodeAgent`.
+            return ask([])
         place, thread = self._read(messages)
-        tools = more.get("tools_to_call_from") or ()
         read = partial(self._message, {tool.name: [*tool.inputs] for tool in tools})
         message, turn = run_sync(self._adapter.complete(ask, read, thread, map(_tool, tools)))
         if turn.calls and (turn.is_changed or not message.tool_calls):
@@ -71,8 +75,8 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
             message = replace(message, content=turn.objection or message.content, tool_calls=calls)
         if len(self._turns) >= _MOST_PLACES:
             del self._turns[next(iter(self._turns))]
-        ids = frozenset(call.id for call in message.tool_calls or ())
-        self._turns.setdefault(place, {})[ids] = read(message)
+        turns = self._turns.setdefault(place, deque(maxlen=_MOST_TURNS))
+        turns.append((read(message), []))
         return message
 
     def generate_stream(self, *request: Any, **more: Any) -> Iterator[ChatMessageStreamDelta]:
@@ -105,23 +109,20 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         return message_of(text, [(n, _args(args, inputs.get(n, [])), i) for n, args, i in own])
 
     def _read(self, messages: Sequence[ChatMessage]) -> tuple[int, list[JsonDict]]:
-        """Return the place behind a thread, and its calls with their answers."""
-        place, ids, thread = 0, frozenset[str](), list[JsonDict]()
+        """Return the place behind a thread, and its turns with their answers."""
+        place, thread = 0, list[JsonDict]()
         for message in messages:
             if message.role in (MessageRole.SYSTEM, MessageRole.ASSISTANT):
                 continue
-            text, turns = _text(message), self._turns.get(place, {})
-            if message.role == MessageRole.TOOL_CALL:
-                calls = literal_eval(text.removeprefix("Calling tools:\n"))
-                ids = frozenset(call["id"] for call in calls)
-                turns.pop(ids, None)
-                thread.append({"role": "assistant", "tool_calls": calls})
-            else:
-                # Nothing shows how these calls ended.
-                thread += turns.values()
-            if message.role == MessageRole.TOOL_RESPONSE:
-                thread += [answer_of(each, text.removeprefix("Observation:\n")) for each in ids]
-                ids = frozenset()
+            text, is_end = _text(message), message.role == MessageRole.TOOL_CALL
+            for turn, answers in self._turns.get(place, ()):
+                ids = [call["id"] for call in turn["tool_calls"]]
+                if is_end and all(repr(each) in text for each in ids):
+                    # All calls of the step have returned.
+                    answers[:] = [answer_of(each, "") for each in ids]
+                    thread += [turn, *answers]
+                elif not is_end and not answers:
+                    thread.append(turn)
             place = hash((place, message.role, text))
         return place, thread
 

@@ -158,3 +158,18 @@ def test_a_final_answer_may_be_a_text_alone():
 def test_an_argument_may_be_null_where_the_tool_says_so():
     world = ends({"calls": [["find", {"query": "x", "n": None}, "a"]]})
     assert world.ran == [["find", {"query": "x"}]]
+
+
+def test_a_plan_is_not_read_for_calls():
+    plan = 'First <tool_call>{"name": "pay", "arguments": {}}</tool_call>.'
+    model = MendedModel(Script(World({"turns": [{"text": plan}]}).next_turn))
+    assert model.generate([]).content == plan
+
+
+def test_a_lost_call_is_not_made_again_when_its_agent_goes_on():
+    world = World({"turns": [{"calls": [PAY]}], "plays": ["timeout"]})
+    agent = agent_of(world, MendedModel(Script(world.next_turn), effects=EFFECTS))
+    agent.run("pay ann")
+    world.turns = [{"calls": [["pay", {"to": "ann", "amount": "5"}, "c"]]}]
+    agent.run("once more", reset=False)
+    assert len(world.ran) == 1
