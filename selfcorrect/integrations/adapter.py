@@ -191,6 +191,7 @@ def _judge(
     )
     judged = tuple(filter(None, verdicts))
     is_other = mending.outcome != "valid" or is_text or len(judged) < len(mending.calls)
+    is_other = is_other or any(one.text for one in judged)
     turn = Turn(judged, bool(judged) and is_other, is_text)
     for record in ledger.records() if turn.objection else ():
         if record.status == BEGUN:
