@@ -1,8 +1,8 @@
 """smolagents: the calls of a model are repaired before a `ToolCallingAgent` runs them."""
 
 import json
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from ast import literal_eval
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -25,8 +25,6 @@ from selfcorrect.model import Effect, JsonDict
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.setup import Options
 
-_MOST_PLACES, _MOST_TURNS = 10_000, 100
-
 
 class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
     """A model whose calls are repaired: `ToolCallingAgent(tools=…, model=MendedModel(model))`.
@@ -47,9 +45,6 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         super().__init__(model_id=wrapped.model_id)
         self._wrapped = wrapped
         self._adapter = Adapter(effects, **options)
-        # The agent forgets all calls of a step in which one raised. Here are the turns of threads,
-        # by their place, and the answers of those whose calls have all returned.
-        self._turns: dict[int, deque[tuple[JsonDict, list[JsonDict]]]] = {}
 
     def generate(self, messages: Any, *args: Any, **more: Any) -> ChatMessage:
         """Ask the model until all calls of its turn may run."""
@@ -62,9 +57,10 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         if not tools:
             # A plan, or the code of a `CodeAgent`.
             return ask([])
-        place, thread = self._read(messages)
         read = partial(self._message, {tool.name: [*tool.inputs] for tool in tools})
-        message, turn = run_sync(self._adapter.complete(ask, read, thread, map(_tool, tools)))
+        message, turn = run_sync(
+            self._adapter.complete(ask, read, [*_thread(messages)], map(_tool, tools))
+        )
         if turn.calls and (turn.is_changed or not message.tool_calls):
             calls = [
                 ChatMessageToolCall(
@@ -73,10 +69,6 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
                 for call in turn.ready
             ]
             message = replace(message, content=turn.objection or message.content, tool_calls=calls)
-        if len(self._turns) >= _MOST_PLACES:
-            del self._turns[next(iter(self._turns))]
-        turns = self._turns.setdefault(place, deque(maxlen=_MOST_TURNS))
-        turns.append((read(message), []))
         return message
 
     def generate_stream(self, *request: Any, **more: Any) -> Iterator[ChatMessageStreamDelta]:
@@ -108,23 +100,22 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
             own = [(action[name_key], action.get(args_key), "")]
         return message_of(text, [(n, _args(args, inputs.get(n, [])), i) for n, args, i in own])
 
-    def _read(self, messages: Sequence[ChatMessage]) -> tuple[int, list[JsonDict]]:
-        """Return the place behind a thread, and its turns with their answers."""
-        place, thread = 0, list[JsonDict]()
-        for message in messages:
-            if message.role in (MessageRole.SYSTEM, MessageRole.ASSISTANT):
+
+def _thread(messages: Iterable[ChatMessage]) -> Iterator[JsonDict]:
+    """Yield a thread as messages of a chat; a step of which it shows the calls has returned."""
+    for message in messages:
+        text = _text(message)
+        if message.role == MessageRole.TOOL_CALL:
+            try:
+                calls = literal_eval(text.removeprefix("Calling tools:\n"))
+            except (ValueError, SyntaxError, RecursionError):
+                # An argument such as NaN: the calls count as lost.
                 continue
-            text, is_end = _text(message), message.role == MessageRole.TOOL_CALL
-            for turn, answers in self._turns.get(place, ()):
-                ids = [call["id"] for call in turn["tool_calls"]]
-                if is_end and all(repr(each) in text for each in ids):
-                    # All calls of the step have returned.
-                    answers[:] = [answer_of(each, "") for each in ids]
-                    thread += [turn, *answers]
-                elif not is_end and not answers:
-                    thread.append(turn)
-            place = hash((place, message.role, text))
-        return place, thread
+            yield {"role": "assistant", "content": "", "tool_calls": calls}
+            yield from (answer_of(call["id"], "") for call in calls)
+        elif message.role != MessageRole.SYSTEM:
+            is_own = message.role == MessageRole.ASSISTANT
+            yield {"role": "assistant" if is_own else "user", "content": text}
 
 
 def _args(written: Any, names: list[str]) -> Any:

@@ -8,9 +8,11 @@ import pytest
 pytest.importorskip("agents")
 from agents import (
     Agent,
+    AgentsException,
     ModelBehaviorError,
     ModelResponse,
     Runner,
+    SQLiteSession,
     ToolGuardrailFunctionOutput,
     ToolInputGuardrail,
     Usage,
@@ -167,3 +169,33 @@ def test_texts_stream_before_a_call_and_broken_calls_never():
     assert "Paying." in [getattr(event, "delta", None) for event in seen]
     assert "Pay" not in [getattr(getattr(event, "item", None), "name", None) for event in seen]
     assert world.ran == [["pay", {"to": "ann", "amount": 5}]]
+
+
+def test_a_call_that_ended_its_run_is_not_made_again_in_its_session():
+    ran, session = [], SQLiteSession("a")
+
+    @function_tool(failure_error_function=None)
+    def book(to: str) -> str:
+        """Book."""
+        ran.append(to)
+        raise TimeoutError
+
+    write = World({"turns": [{"calls": [["book", {"to": "CDG"}, name]]} for name in "abcd"]})
+    model = MendedModel(ScriptedModel(steps(write.next_turn)), effects=EFFECTS)
+    agent = Agent("clerk", model=model, tools=[book])
+    for error in ("Error running tool", "nobody knows"):
+        with pytest.raises(AgentsException, match=error):
+            asyncio.run(Runner.run(agent, "go", session=session))
+    session.close()
+    assert ran == ["CDG"]
+
+
+def test_a_thread_that_begins_as_another_one_has_no_doubt_of_it():
+    world = World({"turns": [{"calls": [PAY]}, {"text": "paid"}, {"text": "Sure?"}]})
+    model = MendedModel(ScriptedModel(steps(world.next_turn)), effects=EFFECTS)
+    agent = Agent("payer", model=model, tools=[function_tool(world.pay)])
+    asyncio.run(Runner.run(agent, "Pay ann."))
+    other = asyncio.run(Runner.run(agent, "Pay ann."))
+    world.turns = [{"calls": [PAY]}]
+    asyncio.run(Runner.run(agent, [*other.to_input_list(), {"role": "user", "content": "Yes."}]))
+    assert len(world.ran) == 2
