@@ -1,16 +1,18 @@
 """A model's turn in any framework: its calls are repaired, and those that may not run are told.
 
-All memory is the framework's thread: what it shows to be done, failed or lost. From it `may_run`
-decides which calls of tools that act may run, as in every other host.
+The framework's thread shows what is done, failed or lost. From it `may_run` decides which calls of
+tools that act may run, as in every other host. A framework may forget a turn in which a tool
+raised, so an adapter remembers the last turns, each behind its thread.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, Unpack
 from uuid import uuid4
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects.again import BEGUN, InProgress, Record, Request, Run, may_run
+from selfcorrect.effects.equal import digest
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.mender import MendedCall, Mender
@@ -20,12 +22,13 @@ from selfcorrect.nodes.call_once import words_of
 from selfcorrect.setup import Options
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.threads.history import read_message
-from selfcorrect.threads.past_calls import past_calls
+from selfcorrect.threads.past_calls import PastCall, past_calls
 from selfcorrect.tools.spec import collect_tools
 
 MOST_ASKS = 3
 """How often a model is asked in one turn."""
 _MOST_MENDERS = 64
+_MOST_PLACES, _MOST_TURNS = 10_000, 100
 _SIBLING = "This call was not made, because another call of the turn may not run. Make it again."
 _IN_TEXT = "A call in a text is not made if its tool has side effects. Make it as a tool call."
 
@@ -93,6 +96,7 @@ class Adapter:
         self._effects = StrategyMap(effects=effects).effects
         self._options = options
         self._menders: dict[str, Mender] = {}
+        self._turns: dict[str, list[list[Call]]] = {}
         # An option that cannot be used is refused here.
         self.mender_of([])
 
@@ -112,12 +116,12 @@ class Adapter:
             tools: What is offered: `{"name", "description", "parameters", "effect"?}`.
         """
         mender = self.mender_of(tools)
-        ledger, objected = _ledger_of(thread, mender.context), list[tuple[Any, Turn]]()
+        ledger, objected = self._ledger_of(thread, mender.context), list[tuple[Any, Turn]]()
         while True:
             response = await value_of(ask(objected))
             turn = _judge(read(response), thread, mender, ledger)
             if not turn.objection or len(objected) + 1 == MOST_ASKS:
-                return response, turn
+                return response, self._keep(turn, thread)
             objected.append((response, turn))
 
     def judge(
@@ -125,7 +129,47 @@ class Adapter:
     ) -> Turn:
         """Judge a turn whose model cannot be asked again; `complete` explains the arguments."""
         mender = self.mender_of(tools)
-        return _judge(message, thread, mender, _ledger_of(thread, mender.context))
+        ledger = self._ledger_of(thread, mender.context)
+        return self._keep(_judge(message, thread, mender, ledger), thread)
+
+    def _keep(self, turn: Turn, thread: Sequence[JsonObject]) -> Turn:
+        *_, place = _places(thread)
+        if turn.ready and place:
+            if len(self._turns) >= _MOST_PLACES:
+                del self._turns[next(iter(self._turns))]
+            self._turns[place] = [*self._turns.get(place, ())[-_MOST_TURNS:], turn.ready]
+        return turn
+
+    def _ledger_of(self, thread: Sequence[JsonObject], context: RunContext) -> MemoryLedger:
+        """Return what became of the calls of tools that act."""
+        ledger, past = MemoryLedger(), [*past_calls(thread)]
+        shown = [
+            (Call(one.name, one.args, one.id), one.at, one.outcome)
+            for one in past
+            if isinstance(one.args, dict)
+        ]
+        for call, at, outcome in (*shown, *self._lost_calls(thread, past)):
+            tool = context.tools.get(call.name)
+            if tool is not None and tool.acts:
+                intent = _intent_of(call, at, context)
+                ledger.begin(intent, lambda _: Run())
+                ledger.settle(intent.key, outcome)
+        return ledger
+
+    def _lost_calls(
+        self, thread: Sequence[JsonObject], past: Sequence[PastCall]
+    ) -> Iterator[tuple[Call, int, Outcome]]:
+        """Yield the calls of turns that were handed on in this thread, and do not stand in it."""
+        starts = {one.at for one in past}
+        for at, place in zip(range(len(thread)), _places(thread), strict=False):
+            turns = self._turns.get(place)
+            if turns:
+                start = _turn_behind(thread, at, starts)
+                ids = {one.id for one in past if one.at == start}
+                # A turn that stands in its thread is remembered there.
+                turns[:] = [turn for turn in turns if ids.isdisjoint(call.id for call in turn)]
+                if start is None:
+                    yield from ((call, at, Outcome.LOST) for turn in turns for call in turn)
 
     def mender_of(self, tools: Iterable[JsonObject]) -> Mender:
         """Return a Mender of tools; the same for equal ones."""
@@ -199,16 +243,23 @@ def answer_of(call_id: str, value: JSON, status: str = "success") -> JsonDict:
     return {"role": "tool", "tool_call_id": call_id, "content": text, "status": status}
 
 
-def _ledger_of(thread: Sequence[JsonObject], context: RunContext) -> MemoryLedger:
-    """Return what a thread shows of the calls of tools that act."""
-    ledger = MemoryLedger()
-    for past in past_calls(thread):
-        tool = context.tools.get(past.name)
-        if tool is not None and tool.acts and isinstance(past.args, dict):
-            intent = _intent_of(Call(past.name, past.args, past.id), past.at, context)
-            ledger.begin(intent, lambda _: Run())
-            ledger.settle(intent.key, past.outcome)
-    return ledger
+def _places(thread: Sequence[JsonObject]) -> Iterator[str]:
+    """Yield a name of each beginning of a thread; empty where no user has spoken."""
+    place = ""
+    yield place
+    for message in thread:
+        if place or message.get("role") == "user":
+            place = digest(place, json.dumps(message, sort_keys=True, default=str))
+        yield place
+
+
+def _turn_behind(thread: Sequence[JsonObject], at: int, starts: Collection[int]) -> int | None:
+    """Return where the next calls are, if only the model speaks before them."""
+    for place in range(at, len(thread)):
+        role = thread[place].get("role", thread[place].get("type"))
+        if place in starts or role not in ("assistant", "model", "reasoning"):
+            return place if place in starts else None
+    return None
 
 
 def _intent_of(call: Call, at: int, context: RunContext) -> Record:

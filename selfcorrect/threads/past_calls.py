@@ -1,6 +1,7 @@
 """The calls that a thread holds, and what their answers say."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -59,10 +60,10 @@ def error_of(item: JsonObject) -> str | None:
     parts = content if isinstance(content, list) else [content]
     texts = [part.get("text", part) if isinstance(part, Mapping) else part for part in parts]
     text = "\n".join(each if isinstance(each, str) else json.dumps(each) for each in texts)
-    if item.get("is_error") or item.get("status") == "error" or text.startswith(_FIRST_WORDS):
+    if item.get("is_error") or item.get("status") == "error" or _FIRST_WORDS.match(text):
         return text
     return error_in(strict_json(text))
 
 
-_FIRST_WORDS = ("Error", "An error occurred")
+_FIRST_WORDS = re.compile(r"Error|An error occurred|Tool '[^']+' timed out after ")
 """What frameworks write before an exception, where an answer has no mark."""
