@@ -33,12 +33,10 @@ class Table:
     Attributes:
         routes: Targets by outcome, by node.
         guards: The node that every way into a node passes, by that node.
-        reserve: The most steps that a run takes to the report after it is stopped.
     """
 
     routes: Mapping[str, Mapping[str, str]]
     guards: Mapping[str, str]
-    reserve: int
 
     @property
     def first(self) -> str:
@@ -49,6 +47,11 @@ class Table:
     def report(self) -> str:
         """The node that every way into the report passes."""
         return self.guards.get(REPORT, REPORT)
+
+    @property
+    def reserve(self) -> int:
+        """The most steps that a run takes to the report after it is stopped."""
+        return len({self.report, REPORT})
 
     def next_node(self, node: str, outcome: Any) -> str:
         """Return the node that follows an outcome.
@@ -95,17 +98,19 @@ def build_table(
         table[guards["execute"]]["failed"] = "diagnose"
     for node, targets in routes.items():
         refuse_unknown("node", [node], table, "routes: ")
+        if STOPPED in targets:
+            raise GraphSetupError(f"routes of {node!r}: {STOPPED!r} always leads to the report")
         if node in ROUTES:
-            refuse_unknown("outcome", targets, [*ROUTES[node], STOPPED], f"routes of {node!r}: ")
+            refuse_unknown("outcome", targets, ROUTES[node], f"routes of {node!r}: ")
         table[node] |= targets
     for source, target in edges:
         _put_on_edge(source, target, table)
     _check_cycles(table)
     for node in table.keys() - {REPORT}:
-        table[node].setdefault(STOPPED, REPORT)
+        table[node][STOPPED] = REPORT
     _enter_by_guards(table, guards)
     _check_reach(table, guards.get(ENTRY, ENTRY))
-    return Table(table, guards, _count_reserve(table))
+    return Table(table, guards)
 
 
 def edge_name(source: str, target: str) -> str:
@@ -145,17 +150,6 @@ def _check_cycles(table: Routes) -> None:
     for node in table:
         if all(map(table.get, _reachable(table, [node]))):
             raise GraphSetupError(f"node {node!r} cannot reach the report; add a route to it")
-
-
-def _count_reserve(table: Routes) -> int:
-    nodes, steps = set(table), 0
-    while nodes != {REPORT}:
-        if steps > len(table):
-            node = min(nodes - {REPORT})
-            raise GraphSetupError(f"the outcome 'stopped' must lead to the report, not to {node!r}")
-        nodes = {table[node].get(STOPPED, REPORT) if node in table else node for node in nodes}
-        steps += 1
-    return steps
 
 
 def _reachable(table: Routes, start: Iterable[str], without: str | None = None) -> set[str]:

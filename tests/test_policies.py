@@ -36,6 +36,7 @@ from selfcorrect.policies import (
     Raise,
     RetryWithFeedback,
 )
+from selfcorrect.policies.run import notify
 from selfcorrect.testing import play
 
 
@@ -265,11 +266,11 @@ def test_hooks_call_their_listeners():
         on_error=lambda *args: heard.append(args),
         on_threshold=lambda *args: heard.append(args),
     )
-    hooks.tool_used("t", {"q": 1}, "ok")
-    hooks.failed("t", {"reason": "refused"})
-    hooks.pass_threshold("turns", 8, 10)
+    notify(hooks.on_tool_use, "t", {"q": 1}, "ok")
+    notify(hooks.on_error, "t", {"reason": "refused"})
+    notify(hooks.on_threshold, "turns", 8, 10)
     assert heard == [("t", {"q": 1}, "ok"), ("t", {"reason": "refused"}), ("turns", 8, 10)]
-    Hooks().failed("t", {})
+    notify(Hooks().on_error, "t", {})
 
 
 def test_what_a_listener_raises_is_logged_and_goes_no_further(caplog):
@@ -277,8 +278,8 @@ def test_what_a_listener_raises_is_logged_and_goes_no_further(caplog):
         raise ValueError("password: hunter22longpass")
 
     with caplog.at_level(logging.WARNING, "selfcorrect"):
-        Hooks(on_error=listen).failed("t", {})
-        Hooks(on_error=lambda: None).failed("t", {})
+        for listener in (listen, lambda: None):
+            notify(listener, "t", {})
     first, second = caplog.messages
     assert first.startswith("The listener listen raised ValueError")
     assert "hunter22longpass" not in first
@@ -307,11 +308,11 @@ def test_a_listener_may_end_the_program():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Hooks(on_error=leave).failed("t", {})
+        notify(leave, "t", {})
 
 
 def test_nothing_is_printed_unless_an_application_asks():
-    code = "from selfcorrect.policies import Hooks; Hooks(on_error=int).failed('t', {})"
+    code = "from selfcorrect.policies.run import notify; notify(int, 't', {})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
 

@@ -312,15 +312,18 @@ def instead(value):
 def open_inside(word):
     """Return how places are written where those of one keyword are left open."""
     return lambda original: (
-        lambda self, schema, mode, *keys: (
-            normal._FIXED if keys[0] == word else original(self, schema, mode, *keys)
-        )
+        lambda self, parts, *keys: None if keys[0] == word else original(self, parts, *keys)
     )
 
 
 def alone(original):
-    """Return how a part is written that knows of no other part of its place."""
-    return lambda self, *more: original(self, *more)._replace(peers=())
+    """Return the parts of a place without those that other schemas name."""
+    return lambda self, schemas, _parts: original(self, schemas, {})
+
+
+def unknown(_original):
+    """Return what says of a place inside that no part of its object speaks of it."""
+    return lambda _self, parts, *_keys: parts and {}
 
 
 MUTANTS = [
@@ -329,8 +332,8 @@ MUTANTS = [
         (nothing_disappears, normal._Normal, "inside", open_inside(word))
         for word in ("properties", "items", "prefixItems", "additionalProperties")
     ),
-    (nothing_disappears, normal._Normal, "inside", alone),
-    (nothing_disappears, normal._Normal, "beside", alone),
+    (nothing_disappears, normal._Normal, "inside", unknown),
+    (nothing_disappears, normal._Normal, "gather", alone),
     (
         nothing_disappears,
         *(arguments._Pass, "emptiness"),

@@ -15,7 +15,7 @@ from selfcorrect.errors import GraphSetupError, LimitReachedError
 from selfcorrect.langchain.ending import Thread, list_turns
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.agent import Checkpoint, Extend, LimitDecision, Stop
-from selfcorrect.policies.run import Hooks
+from selfcorrect.policies.run import Hooks, notify
 from selfcorrect.text import quote
 
 SPENT = "selfcorrect_spent"
@@ -134,7 +134,7 @@ class Account:
             bound, used = self.bounds.get(name), self.spent[name]
             if bound and name not in self.near and self.hooks.threshold * bound <= used < bound:
                 self.near.append(name)
-                self.hooks.pass_threshold(name, used, bound)
+                notify(self.hooks.on_threshold, name, used, bound)
 
     def _count_seconds(self) -> None:
         now = monotonic()

@@ -21,6 +21,7 @@ from selfcorrect.model import (
     own_finding,
 )
 from selfcorrect.models.port import value_of
+from selfcorrect.policies.run import notify
 from selfcorrect.state import (
     Attempt,
     CorrectionState,
@@ -142,7 +143,7 @@ class Execution:
 
     def _finish(self, started: float, value: JSON) -> Update:
         if self.context.hooks is not None:
-            self.context.hooks.tool_used(self.tool.name, self.call.args, value)
+            notify(self.context.hooks.on_tool_use, self.tool.name, self.call.args, value)
         attempt = self._attempt(started, Outcome.DONE)
         return {"outcome": "done", "result": value, "findings": [], **attempt}
 

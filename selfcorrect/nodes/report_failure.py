@@ -11,6 +11,7 @@ from selfcorrect.errors import (
 from selfcorrect.for_model import text_for_model
 from selfcorrect.limits import cost_of
 from selfcorrect.model import JsonDict, acts
+from selfcorrect.policies.run import notify
 from selfcorrect.report import ADVICE, FailureReport, frame_of
 from selfcorrect.state import CorrectionState, Update, drop_unused, records_of
 from selfcorrect.text import redact_json, release
@@ -43,8 +44,8 @@ async def report_failure(state: CorrectionState, context: RunContext) -> Update:
         if report.reason == "escalated":
             # An escalation is the answer of its tool.
             args = state["current"].get("args", {})
-            context.hooks.tool_used(report.tool or "", args, report.for_model)
-        context.hooks.failed(report.tool or "", report.to_json())
+            notify(context.hooks.on_tool_use, report.tool or "", args, report.for_model)
+        notify(context.hooks.on_error, report.tool or "", report.to_json())
     if context.raises:
         errors = context.live_part(state["run"]).errors
         # Nobody comes behind this node, and what is raised holds the errors on.

@@ -11,11 +11,8 @@ from typing import Any
 
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import (
-    JSON,
     Change,
     ErrorKind,
-    JsonDict,
-    JsonObject,
     Safety,
     acts,
     frozen,
@@ -162,20 +159,9 @@ class Hooks:
         if not 0 < self.threshold <= 1:
             raise GraphSetupError(f"`threshold` must be above 0 and at most 1: {self.threshold!r}")
 
-    def tool_used(self, name: str, args: JsonObject, result: JSON) -> None:
-        """Say that a call was answered."""
-        _call(self.on_tool_use, name, args, result)
 
-    def failed(self, name: str, report: JsonDict) -> None:
-        """Say that a call failed."""
-        _call(self.on_error, name, report)
-
-    def pass_threshold(self, budget: str, used: float, bound: float) -> None:
-        """Say that a run has used much of a budget."""
-        _call(self.on_threshold, budget, used, bound)
-
-
-def _call(listener: Listener | None, *args: Any) -> None:
+def notify(listener: Listener | None, *args: Any) -> None:
+    """Call a listener, if there is one; what it raises is logged and goes no further."""
     if listener is None:
         return
     try:

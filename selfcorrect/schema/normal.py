@@ -5,9 +5,9 @@ schema comes from a tool's server: what would take unbounded time or memory is r
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from selfcorrect.lazy import load_table
@@ -35,11 +35,11 @@ def normalize(schema: JsonObject) -> "tuple[JsonDict, Root]":
     """
     homes = {part["$id"]: part for part in parts_of(schema) if isinstance(part.get("$id"), str)}
     normal = _Normal({**homes, "": schema})
-    whole = normal.place(schema, _Mode(), 0)
+    whole = normal.place(schema, {}, 0)
     # Definitions are written one by one, because they may lead in a circle.
     while normal.todo:
-        title, target, mode = normal.todo.pop()
-        normal.definitions[title] = normal.place(target, mode, 0)
+        title, target, parts, closes = normal.todo.pop()
+        normal.definitions[title] = normal.part(target, parts, 0, closes=closes)
     return whole, Root(normal.definitions, max(normal.weights.values(), default=1))
 
 
@@ -56,129 +56,126 @@ class Root:
     parts: int = 1
 
 
-class _Mode(NamedTuple):
-    """How a schema is written.
-
-    Attributes:
-        closes: Whether it is closed to keys that it does not name.
-        peers: What else speaks of the same place; its keys are allowed, too.
-        is_fixed: Whether nothing in it is closed, because it only says when others count.
-    """
-
-    closes: bool = True
-    peers: tuple[JsonObject, ...] = ()
-    is_fixed: bool = False
-
-
-_FIXED = _Mode(closes=False, is_fixed=True)
+_Parts: TypeAlias = Mapping[int, JsonObject]
+"""What names keys or items of one place, by identity."""
 
 
 @dataclass(slots=True)
 class _Normal:
     """A schema that is written anew.
 
+    What may not be, or only says when others count, is written without parts: nothing in it is
+    closed.
+
     Attributes:
         homes: Its parts by their `$id`, and itself.
         definitions: What its references point to, written anew.
         todo: Definitions that have a name and are not written yet.
-        titles: Their names, by target and mode.
+        titles: Their names, by target and parts.
         work: How often one part of a place was compared with another one.
         weights: How many parts a place has, by the identity of its schema.
     """
 
     homes: JsonObject
     definitions: JsonDict = field(default_factory=dict)
-    todo: list[tuple[str, Any, _Mode]] = field(default_factory=list)
+    todo: list[tuple[str, Any, _Parts | None, bool]] = field(default_factory=list)
     titles: dict[tuple[int, ...], str] = field(default_factory=dict)
     work: int = 0
     weights: dict[int, int] = field(default_factory=dict)
 
-    def place(self, schema: Any, mode: _Mode, depth: int) -> Any:
+    def place(self, schema: Any, parts: _Parts | None, depth: int) -> Any:
         """Write the schema of the arguments, an argument or an item."""
         self.weigh(schema, ())
-        return self.part(schema, mode, depth)
+        return self.part(schema, parts, depth, closes=parts is not None)
 
-    def part(self, schema: Any, mode: _Mode, depth: int) -> Any:
-        """Write a schema, or a part of one, such as a branch of a union."""
+    def part(self, schema: Any, parts: _Parts | None, depth: int, *, closes: bool) -> Any:
+        """Write a schema, or a part of one, such as a branch of a union.
+
+        Args:
+            schema: The schema.
+            parts: What else speaks of the same place; its keys are allowed, too.
+            depth: How deep it is nested.
+            closes: Whether it is closed to keys that no part names.
+        """
         if not isinstance(schema, Mapping):
             return schema
         if depth > _DEEPEST:
             raise ValueError(f"it is nested more than {_DEEPEST} levels deep")
-        every = (*mode.peers, *self.parts(schema))
+        every = None if parts is None else self.gather([schema], parts)
         # Where it names keys itself, it speaks for its parts; each of them would refuse others.
-        is_whole = mode.closes and ("properties" in schema or not _SPEAKS.isdisjoint(schema))
-        inside = _Mode(mode.closes and not is_whole, every, mode.is_fixed)
+        is_whole = closes and ("properties" in schema or not _SPEAKS.isdisjoint(schema))
+        closes = closes and not is_whole
         schema = {
-            "$ref" if word in _REFERENCES else word: self.write(word, value, inside, depth + 1)
+            "$ref" if word in _REFERENCES else word: self.write(
+                word, value, every, depth + 1, closes=closes
+            )
             for word, value in schema.items()
             if word not in _DROPPED
         }
-        if is_whole and _SPEAKS.isdisjoint(schema):
-            _close(schema, every)
+        if every and is_whole and _SPEAKS.isdisjoint(schema):
+            _close(schema, every.values())
         return _update(schema)
 
-    def write(self, word: str, value: Any, mode: _Mode, depth: int) -> Any:
-        """Write what stands under a keyword; `mode` is that of the parts of its schema."""
+    def write(
+        self, word: str, value: Any, parts: _Parts | None, depth: int, *, closes: bool
+    ) -> Any:
+        """Write what stands under a keyword of a schema, all of whose parts are given."""
         if word in _REFERENCES:
-            return f"#/$defs/{self.define(value, self.beside([self.target(value)], mode))}"
+            return f"#/$defs/{self.define(value, parts, closes=closes)}"
         if word in _CONDITIONS:
-            return self.place(value, _FIXED, depth)
+            return self.place(value, None, depth)
         if word in _PLACES:
             return _map_schemas(
-                lambda each, *keys: self.place(each, self.inside(each, mode, word, *keys), depth),
+                lambda each, *keys: self.place(each, self.inside(parts, word, *keys), depth),
                 word,
                 value,
             )
-        if word in ("anyOf", "oneOf"):
+        if word not in _BESIDE:
+            return value
+        if parts and word in ("anyOf", "oneOf"):
             # One alternative allows no keys of another.
-            group = self.beside(value, mode)
-            return _map_schemas(lambda each, *_: self.part(each, group, depth), word, value)
-        if word in _BESIDE:
-            # Where a condition does not hold, other keys are free.
-            own = mode._replace(closes=mode.closes and word == "allOf")
-            return _map_schemas(
-                lambda each, *_: self.part(each, self.beside([each], own), depth), word, value
-            )
-        return value
+            own = self.gather([{word: value}], {})
+            parts = {key: part for key, part in parts.items() if key not in own}
+        # Where a condition does not hold, other keys are free.
+        closes = closes and word in ("allOf", "anyOf", "oneOf")
+        return _map_schemas(
+            lambda each, *_: self.part(each, parts, depth, closes=closes), word, value
+        )
 
-    def beside(self, group: list[Any], mode: _Mode) -> _Mode:
-        """Return how a group of parts of the same place is written."""
-        self.count(mode.peers)
-        return mode._replace(peers=self.without(group, mode.peers))
+    def inside(self, parts: _Parts | None, *keys: str) -> _Parts | None:
+        """Return what the parts of a place say of a place inside it."""
+        if parts is None:
+            return None
+        return self.gather([find(part, keys) for part in parts.values()], {})
 
-    def inside(self, schema: Any, mode: _Mode, *keys: str) -> _Mode:
-        """Return how a place inside is written, with what other parts say of it."""
-        if mode.is_fixed:
-            return _FIXED
-        self.count(mode.peers)
-        peers: dict[int, JsonObject] = {}
-        for peer in mode.peers:
-            other = find(peer, keys)
-            self.weigh(other, ())
-            peers |= {id(part): part for part in self.parts(other)}
-        return _Mode(True, self.without([schema], peers.values()))
+    def gather(self, schemas: list[Any], parts: _Parts) -> _Parts:
+        """Return parts of a place, with schemas of it and what says more under these.
 
-    def without(self, group: list[Any], peers: Iterable[JsonObject]) -> tuple[JsonObject, ...]:
-        """Return what speaks of the place of a group beside its own parts."""
-        own = {id(part) for each in group for part in self.parts(each)}
-        return tuple(peer for peer in peers if id(peer) not in own)
-
-    def count(self, peers: tuple[JsonObject, ...]) -> None:
-        """Refuse a schema whose places have too many parts that speak of the same keys."""
-        self.work += len(peers)
+        Raises:
+            ValueError: If too many parts speak of the same keys.
+        """
+        self.work += len(schemas) + len(parts)
         if self.work > _MOST_WORK or len(self.titles) > _MOST_PARTS:
             raise ValueError("too many parts of it speak of the same place")
+        every: dict[int, JsonObject] = {}
+        while schemas:
+            schema = schemas.pop()
+            if isinstance(schema, Mapping) and id(schema) not in every:
+                every[id(schema)] = schema
+                schemas += self.others(schema, _BESIDE)
+        return {**parts, **{key: each for key, each in every.items() if _NAMING & each.keys()}}
 
-    def define(self, reference: Any, mode: _Mode) -> str:
+    def define(self, reference: Any, parts: _Parts | None, *, closes: bool) -> str:
         """Return the name of the definition that a reference points to."""
         target = self.target(reference)
-        key = (id(target), mode.closes, mode.is_fixed, *sorted(map(id, mode.peers)))
+        # Without parts it is written as with none.
+        key = (id(target), closes, *sorted(parts or ()))
         if key not in self.titles:
             title = _OTHER_SIGNS.sub(".", reference.removeprefix("#/$defs/")).strip(".") or "all"
             while title in self.titles.values():
                 title += "."
             self.titles[key] = title
-            self.todo.append((title, target, mode))
+            self.todo.append((title, target, parts, closes))
         return self.titles[key]
 
     def target(self, reference: Any) -> Any:
@@ -202,14 +199,6 @@ class _Normal:
             elif word in beside:
                 _map_schemas(lambda each, *_: others.append(each), word, value)
         return others
-
-    def parts(self, schema: Any) -> Iterator[JsonObject]:
-        """Yield a schema and what says more of the same place, as far as it names keys or items."""
-        if isinstance(schema, Mapping):
-            if not _NAMING.isdisjoint(schema):
-                yield schema
-            for each in self.others(schema, _BESIDE):
-                yield from self.parts(each)
 
     def weigh(self, schema: Any, above: tuple[int, ...]) -> int:
         """Return how many parts a place has; refuse too many, and one that holds itself."""
@@ -247,14 +236,12 @@ def _map_schemas(write: Callable[..., Any], word: str, value: Any) -> Any:
     return write(value)
 
 
-def _close(schema: JsonDict, parts: Iterable[JsonObject]) -> None:
+def _close(schema: JsonDict, parts: Collection[JsonObject]) -> None:
     """Allow only the keys that parts of a place name, where none of them allows others."""
-    names: set[str] = set()
-    for part in parts:
-        if any(part.get(word, False) is not False for word in _SPEAKS):
-            return
-        names.update(part.get("properties", ()))
+    if any(part.get(word, False) is not False for part in parts for word in _SPEAKS):
+        return
     own = schema.get("properties", {})
+    names = {name for part in parts for name in part.get("properties", ())}
     others = dict.fromkeys(sorted(names.difference(own)), True)
     schema |= {"properties": {**own, **others}, "additionalProperties": False}
 
