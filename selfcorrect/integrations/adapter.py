@@ -16,7 +16,7 @@ from selfcorrect.effects.equal import digest
 from selfcorrect.effects.outcome import Outcome
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.mender import MendedCall, Mender
-from selfcorrect.model import JSON, Call, Effect, JsonDict, JsonObject, frozen
+from selfcorrect.model import JSON, Call, Effect, JsonDict, JsonObject, T, frozen
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.call_once import words_of
 from selfcorrect.setup import Options
@@ -78,7 +78,7 @@ class Turn:
         return [(judged.call, judged.text or _SIBLING) for judged in self.calls]
 
 
-Ask: TypeAlias = Callable[[list[tuple[Any, Turn]]], Any]
+Ask: TypeAlias = Callable[[list[tuple[T, Turn]]], Any]
 """Asks the model again behind turns that may not stand; returns its response, or awaits it."""
 
 
@@ -102,11 +102,11 @@ class Adapter:
 
     async def complete(
         self,
-        ask: Ask,
-        read: Callable[[Any], JsonObject],
+        ask: Ask[T],
+        read: Callable[[T], JsonObject],
         thread: Sequence[JsonObject],
         tools: Iterable[JsonObject],
-    ) -> tuple[Any, Turn]:
+    ) -> tuple[T, Turn]:
         """Ask a model until every call of its turn may run; return its last response, judged.
 
         Args:
@@ -116,7 +116,7 @@ class Adapter:
             tools: What is offered: `{"name", "description", "parameters", "effect"?}`.
         """
         mender = self.mender_of(tools)
-        ledger, objected = self._ledger_of(thread, mender.context), list[tuple[Any, Turn]]()
+        ledger, objected = self._ledger_of(thread, mender.context), list[tuple[T, Turn]]()
         while True:
             response = await value_of(ask(objected))
             turn = _judge(read(response), thread, mender, ledger)

@@ -42,7 +42,7 @@ def past_calls(messages: Sequence[Any]) -> Iterator[PastCall]:
             place, outcome, error = answers.get((at, index)), Outcome.LOST, None
             if place is not None:
                 answer = units[place].item
-                error = error_of(answer)
+                error = failure_in(answer)
                 outcome = Outcome.LOST if error is not None else Outcome.DONE
                 outcome = Outcome.NOT_DONE if answer.get("status") == DENIED else outcome
             args = strict_json(call.args) if isinstance(call.args, str) else call.args
@@ -53,7 +53,7 @@ DENIED = "denied"
 """The status of an answer to a call that somebody has refused before it was made."""
 
 
-def error_of(item: JsonObject) -> str | None:
+def failure_in(item: JsonObject) -> str | None:
     """Return what an answer says of a failure, by its own mark, its JSON, or its first words."""
     response = item.get("functionResponse", item.get("function_response")) or {}
     content = item.get("content", item.get("output", response.get("response")))

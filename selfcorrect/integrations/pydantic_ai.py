@@ -17,8 +17,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import CompletedStreamedResponse, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 
-from selfcorrect.integrations.adapter import Adapter, Turn, answer_of, message_of, tool_of
-from selfcorrect.model import Effect, JsonDict
+from selfcorrect.integrations.adapter import Adapter, Parts, Turn, answer_of, tool_of
+from selfcorrect.model import Call, Effect, JsonDict
 from selfcorrect.setup import Options
 
 
@@ -54,7 +54,9 @@ class MendedModel(WrapperModel):
         thread = [*chain.from_iterable(map(_messages, messages))]
         tools = _tools(model_request_parameters)
         response, turn = await self._adapter.complete(ask, _message, thread, tools)
-        return _with_turn(response, turn)
+        if not turn.is_changed:
+            return response
+        return replace(response, parts=_PARTS.rewrite(response.parts, turn))
 
     @asynccontextmanager
     async def request_stream(
@@ -70,9 +72,8 @@ class MendedModel(WrapperModel):
 def _tools(parameters: ModelRequestParameters) -> Iterator[JsonDict]:
     for tool in parameters.function_tools:
         yield tool_of(tool.name, tool.description, tool.parameters_json_schema)
-    for tool in parameters.output_tools:
-        schema = tool.parameters_json_schema
-        yield tool_of(tool.name, tool.description, schema, effect="read_only")
+    for out in parameters.output_tools:
+        yield tool_of(out.name, out.description, out.parameters_json_schema, effect="read_only")
 
 
 def _messages(message: ModelRequest | ModelResponse) -> Iterator[JsonDict]:
@@ -80,40 +81,40 @@ def _messages(message: ModelRequest | ModelResponse) -> Iterator[JsonDict]:
         yield _message(message)
         return
     for part in message.parts:
-        if isinstance(part, ToolReturnPart):
+        if isinstance(part, UserPromptPart):
+            yield {"role": "user", "content": str(part.content)}
+        elif isinstance(part, ToolReturnPart):
             status = part.outcome if part.outcome in ("success", "denied") else "error"
             yield answer_of(part.tool_call_id, part.model_response_str(), status)
 
 
 def _message(response: ModelResponse) -> JsonDict:
-    texts = [part.content for part in response.parts if isinstance(part, TextPart)]
-    calls = [
-        (part.tool_name, part.args or {}, part.tool_call_id)
-        for part in response.parts
-        if isinstance(part, ToolCallPart)
-    ]
-    return message_of("\n".join(texts), calls, finish_reason=response.finish_reason)
+    return _PARTS.message_of(response.parts, finish_reason=response.finish_reason)
 
 
-def _with_turn(response: ModelResponse, turn: Turn) -> ModelResponse:
-    """Return a response with the calls that may run, and what is wrong with the others."""
-    if not turn.is_changed:
-        return response
-    unwanted = (ToolCallPart, TextPart) if turn.is_text and turn.ready else ToolCallPart
-    parts = [part for part in response.parts if not isinstance(part, unwanted)]
-    if turn.objection:
-        parts.append(TextPart(turn.objection))
-    calls = [ToolCallPart(call.name, dict(call.args), call.id or "") for call in turn.ready]
-    return replace(response, parts=[*parts, *calls])
+def _call_of(part: Any) -> tuple[str, Any, str] | None:
+    if not isinstance(part, ToolCallPart):
+        return None
+    return part.tool_name, part.args or {}, part.tool_call_id
+
+
+def _text_of(part: Any) -> str:
+    return part.content if isinstance(part, TextPart) else ""
+
+
+def _write(call: Call, written: ToolCallPart | None) -> ToolCallPart:
+    # Beside the call stands what its provider wants to see again.
+    part = written or ToolCallPart(call.name, tool_call_id=call.id or "")
+    return replace(part, tool_name=call.name, args=dict(call.args))
 
 
 def _answers(turn: Turn) -> ModelRequest:
     """Return what the model reads behind a turn that may not stand."""
-    if turn.is_text:
-        return ModelRequest([UserPromptPart(turn.objection)])
-    return ModelRequest(
-        [
-            ToolReturnPart(call.name, text, call.id or "", outcome="retried")
-            for call, text in turn.answers
-        ]
-    )
+    answers = [
+        ToolReturnPart(call.name, text, call.id or "", outcome="retried")
+        for call, text in turn.answers
+    ]
+    return ModelRequest([UserPromptPart(turn.objection)] if turn.is_text else answers)
+
+
+_PARTS = Parts(_call_of, _text_of, TextPart, _write)
