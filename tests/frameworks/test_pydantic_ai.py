@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("pydantic_ai")
 from functools import wraps
 
-from pydantic_ai import Agent, ToolFailed
+from pydantic_ai import Agent, ToolFailed, capture_run_messages
 from pydantic_ai.capabilities import Hooks
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
@@ -51,6 +51,23 @@ def told(tool):
             raise ToolFailed(str(error)) from error
 
     return call
+
+
+def test_a_run_that_an_exception_ended_does_not_repeat_its_call():
+    ran = []
+
+    def pay(to: str) -> str:
+        ran.append(to)
+        raise TimeoutError("no answer")
+
+    def write(messages, _info):
+        return ModelResponse([ToolCallPart("pay", {"to": "ann"}, f"c{len(messages)}")])
+
+    agent = Agent(MendedModel(FunctionModel(write)), tools=[pay])
+    with capture_run_messages() as messages, pytest.raises(TimeoutError):
+        agent.run_sync("go")
+    assert "nobody knows" in agent.run_sync("go on", message_history=messages).output
+    assert ran == ["ann"]
 
 
 @each_behaviour({})
