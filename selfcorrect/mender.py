@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, field, replace
 from typing import Any, Unpack
 
+from selfcorrect.context import RunContext
 from selfcorrect.errors import refuse_unknown
 from selfcorrect.limits import cost_of
 from selfcorrect.model import JSON, Call, Change, JsonDict, JsonObject, change_of, frozen
@@ -110,6 +111,11 @@ class Mender:
     def __init__(self, tools: Iterable[Any], **options: Unpack[Options]) -> None:
         specs = [replace(tool, call=None) for tool in collect_tools(tools, {}).values()]
         self._loop = build_loop(specs, options)
+
+    @property
+    def context(self) -> RunContext:
+        """What its runs may use: the tools, the map, the bounds."""
+        return self._loop.context
 
     def call(self, given: JSON, **beside: JSON) -> Mending:
         """Repair a call. Of several in one text, all may run or none; of a list, each by itself.

@@ -106,6 +106,8 @@ def test_no_public_class_name_is_used_twice():
     names = [
         node.name
         for path in files(PACKAGE)
+        # Each framework's module has the name that its users expect.
+        if path.parent.name != "integrations"
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     ]

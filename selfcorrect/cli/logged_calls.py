@@ -1,14 +1,12 @@
 """Calls in the logs of others: a line of our own, a chat, a run of LangSmith, spans."""
 
-import json
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Any
 
+from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.reading.call_object import strict_json
-from selfcorrect.threads.history import form_of, pair
-from selfcorrect.tools.error_value import error_in
+from selfcorrect.threads.past_calls import past_calls
 
 
 @frozen
@@ -43,7 +41,11 @@ def read_calls(record: JsonObject, run: str) -> Iterator[LoggedCall]:
             own = str(record.get("trace_id") or run)
             yield LoggedCall(own, record["name"], _read(record["inputs"]), record.get("error"))
     elif "messages" in record:
-        yield from _of_thread(record["messages"], str(record.get("id") or run))
+        own = str(record.get("id") or run)
+        for past in past_calls(record["messages"]):
+            # Without an answer nobody knows what became of it.
+            if past.error is not None or past.outcome is Outcome.DONE:
+                yield LoggedCall(own, past.name, past.args, past.error)
     else:
         own = str(record.get("task_id") or run)
         yield LoggedCall(own, record["tool"], _read(record["arguments"]), record.get("error"))
@@ -55,27 +57,6 @@ def read_tools(record: JsonObject) -> Iterator[JsonObject]:
     if "schema" in record:
         effect = {"effect": record["effect"]} if record.get("effect") else {}
         yield {"name": record["tool"], "parameters": record["schema"], **effect}
-
-
-def _of_thread(messages: list[Any], run: str) -> Iterator[LoggedCall]:
-    """Read a chat in the form of any provider; a call without an answer is left out."""
-    units = form_of(messages).split(messages)
-    answers = pair(units)
-    for at, unit in enumerate(units):
-        for index, call in enumerate(unit.calls):
-            if (answer := answers.get((at, index))) is not None:
-                yield LoggedCall(run, call.name, _read(call.args), _error_of(units[answer].item))
-
-
-def _error_of(item: JsonObject) -> str | None:
-    """Return what an answer says of a failure, by its own mark, its JSON, or its first word."""
-    content = item.get("content", item.get("output", item.get("functionResponse")))
-    parts = content if isinstance(content, list) else [content]
-    texts = [part.get("text", part) if isinstance(part, Mapping) else part for part in parts]
-    text = "\n".join(each if isinstance(each, str) else json.dumps(each) for each in texts)
-    if item.get("is_error") or item.get("status") == "error" or text.startswith("Error"):
-        return text
-    return error_in(strict_json(text))
 
 
 def _of_span(span: JsonObject, run: str) -> Iterator[LoggedCall]:

@@ -169,6 +169,13 @@ def _answer_for(verdict: Verdict) -> Update:
     return stop_run("unknown_outcome", detail) | {"note": {"replayed": True}}
 
 
+def words_of(verdict: Verdict) -> str:
+    """Return what the model reads of a call that the history forbids."""
+    update = _answer_for(verdict)
+    detail = update["stop"]["detail"] if "stop" in update else update["findings"][0]["text"]
+    return f"This call was not made. {detail}"
+
+
 def _hold(records: Sequence[Record]) -> Update:
     """Have somebody asked about one more equal call; the answer vouches for those before it."""
     text = f"{len(records)} equal calls of this tool have succeeded or are running. Run one more?"
