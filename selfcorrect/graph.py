@@ -16,7 +16,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import JSON, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.routing import END, Table
-from selfcorrect.setup import Options, build_loop
+from selfcorrect.setup import Options, build_loop, show_options
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
 from selfcorrect.step import Loop, run_step
 
@@ -28,6 +28,7 @@ CHECKPOINTER = "__pregel_checkpointer"
 """LangGraph's key for the checkpointer in force, a parent graph's included."""
 
 
+@show_options(Options)
 def build_graph(
     tools: Iterable[Any], *, checkpointer: Any = None, **options: Unpack[Options]
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -56,7 +57,9 @@ def compile_loop(loop: Loop, checkpointer: Any = None) -> CompiledStateGraph[Any
     for node, routes in loop.table.routes.items():
         builder.add_node(node, GraphNode(loop, node), destinations=_labels(routes))
         builder.add_conditional_edges(node, Router(loop.table, node))
-    return builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    graph = builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    graph.__class__ = DrawnGraph
+    return graph
 
 
 def resume(graph: Any, given: Any, config: JsonObject | None = None, *, again: bool = False) -> Any:
@@ -95,6 +98,15 @@ async def _resume(
     elif snapshot is not None and snapshot.values and not again:
         return snapshot.values
     return await value_of(getattr(graph, f"{way}invoke")(given, own))
+
+
+class DrawnGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """Draws itself in notebooks; LangGraph's own picture needs a service on the network."""
+
+    def _repr_mimebundle_(self, **_: Any) -> JsonDict:
+        from selfcorrect.notebook.outputs import show
+
+        return show(self).bundle
 
 
 class GraphNode(Runnable[Any, Any]):

@@ -10,7 +10,7 @@ from selfcorrect.limits import cost_of
 from selfcorrect.model import JSON, Call, Change, JsonDict, JsonObject, change_of, frozen
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen
-from selfcorrect.setup import Options, build_loop
+from selfcorrect.setup import Options, build_loop, show_options
 from selfcorrect.step import awalk, walk
 from selfcorrect.tools.spec import collect_tools
 
@@ -108,6 +108,7 @@ class Mender:
     (Call(name='double', args={'n': 21}, id=None),)
     """
 
+    @show_options(Options)
     def __init__(self, tools: Iterable[Any], **options: Unpack[Options]) -> None:
         specs = [replace(tool, call=None) for tool in collect_tools(tools, {}).values()]
         self._loop = build_loop(specs, options)
@@ -205,6 +206,7 @@ class Mender:
         return [{**one, "index": index} for index in range(count)] if count > 1 else [one]
 
 
+@show_options(Options)
 def repair_call(given: JSON, tools: Iterable[Any], **options: Unpack[Options]) -> Mending:
     """Repair one call or message; see `Mender`, which is built once for many calls."""
     return Mender(tools, **options).call(given)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_type_hints
 
@@ -13,7 +14,7 @@ from selfcorrect.handlers import OnError
 from selfcorrect.lazy import load_table
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.limits import Limits
-from selfcorrect.model import JsonDict, JsonObject, Safety
+from selfcorrect.model import F, JsonDict, JsonObject, Safety
 from selfcorrect.nodes.execute import unfit
 from selfcorrect.policies.run import (
     DEFAULT_CLASSES,
@@ -82,6 +83,22 @@ class Options(TypedDict, total=False):
     validator: Node | None
     retrier: Node | None
     reporter: Node | None
+
+
+def show_options(options: Any) -> Callable[[F], F]:
+    """Write the keys of a TypedDict into a signature: notebooks complete what they see there."""
+    shown = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in options.__annotations__.items()
+    ]
+
+    def write(function: Any) -> Any:
+        old = signature(function)
+        *own, _ = old.parameters.values()
+        function.__signature__ = old.replace(parameters=[*own, *shown])
+        return function
+
+    return write
 
 
 def check_options(values: JsonObject, options: Any = Options) -> JsonDict:

@@ -395,14 +395,20 @@ def break_down(q: int = 0) -> str:
     return {}["x"] + str(q)
 
 
-def test_a_failure_is_logged_once_with_the_place_in_the_tool(caplog):
+def test_a_failure_says_where_the_fault_of_the_tool_is_and_is_logged_once(caplog):
     with caplog.at_level("WARNING", logger="selfcorrect"):
         failure = play([break_down], {"call": {"name": "break_down", "args": {}}})["failure"]
+    assert failure["where"].endswith(" in break_down")
+    assert "test_loop.py:" in failure["where"]
     (record,) = caplog.records
     assert (record.name, record.levelname) == ("selfcorrect", "ERROR")
-    assert " in break_down" in record.getMessage()
-    assert "test_loop.py:" in record.getMessage()
-    assert "test_loop.py:" not in failure["for_model"]
+    assert "break_down" in record.getMessage()
+    assert failure["where"] not in failure["for_model"]
+
+
+def test_a_failure_of_a_call_has_no_place_in_the_tool(caplog):
+    failure = play([break_down], {"call": {"name": "break_down", "args": {"q": "x"}}})["failure"]
+    assert "where" not in failure
 
 
 TWO = [{"name": "t", "args": {"q": q}, "id": str(q)} for q in (1, 2)]

@@ -107,7 +107,9 @@ SHOWN = [(build_graph, Options), (play, Options), (Mender, Options), (SelfCorrec
 
 
 @pytest.mark.parametrize(("takes", "options"), SHOWN)
-def test_a_docstring_names_the_table_of_options(takes, options):
+def test_a_signature_names_every_option_and_a_docstring_their_table(takes, options):
+    assert {*options.__annotations__} <= inspect.signature(takes).parameters.keys()
+    assert "options" not in inspect.signature(takes).parameters
     assert f"`{options.__name__}`" in inspect.getdoc(takes)
 
 

@@ -32,7 +32,7 @@ from selfcorrect.policies.agent import (
     LimitDecision,
     ToolNotFoundPolicy,
 )
-from selfcorrect.setup import Options
+from selfcorrect.setup import Options, show_options
 
 _UNBOUNDED = 1 << 30
 """Without a policy the model is told of a wrong name as often as it writes one."""
@@ -102,6 +102,7 @@ class SelfCorrection(AgentMiddleware[SelfCorrectionState, Any, Any]):
 
     state_schema = SelfCorrectionState
 
+    @show_options(AgentOptions)
     def __init__(self, **options: Unpack[AgentOptions]) -> None:
         super().__init__()
         self._host = Host(options, AgentOptions, shows=True)

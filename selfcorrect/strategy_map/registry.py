@@ -1,6 +1,7 @@
 """Strategies by name: the built-in ones, those of installed packages, and those of a map."""
 
 import inspect
+import json
 import re
 import runpy
 from collections.abc import Callable, Mapping
@@ -11,9 +12,12 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+
 from selfcorrect.errors import near_name, unknown_name
 from selfcorrect.lazy import load_table
-from selfcorrect.model import F, JsonObject, Needs, frozen
+from selfcorrect.model import JSON, F, JsonObject, Needs, frozen
+from selfcorrect.strategy_map.load import reason_of
 
 Factory = Callable[..., Any]
 """A strategy before its options are bound: a function, a class or an object that is called."""
@@ -172,9 +176,10 @@ def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
     ]
     names = [parameter.name for parameter in taken]
     kinds = [parameter.kind for parameter in taken]
-    for key in options:
+    for key, value in options.items():
         if key not in names and inspect.Parameter.VAR_KEYWORD not in kinds:
             raise ValueError(unknown_name("option", key, names or ["none"]))
+        _check_value(factory, key, value)
     try:
         inspect.Signature(taken).bind(**options)
         if is_class:
@@ -182,6 +187,18 @@ def _with_options(factory: Factory, options: JsonObject) -> Callable[..., Any]:
     except Exception as error:
         raise ValueError(f"refuses its options: {error}") from error
     return partial(factory, **options) if options else factory
+
+
+def _check_value(factory: Factory, name: str, value: JSON) -> None:
+    """Refuse a value that is not what the strategy's own signature says of it."""
+    try:
+        kind = inspect.signature(factory, eval_str=True).parameters[name].annotation
+        TypeAdapter(kind).validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        raise ValueError(f"{name}: {reason_of(error.errors()[0], (name,))}") from None
+    except (KeyError, NameError, TypeError, PydanticUserError):
+        # The option has no annotation, or JSON cannot hold its value.
+        return
 
 
 def import_strategy(reference: str, folder: Path) -> Factory:

@@ -5,10 +5,11 @@ from typing import Any, Unpack
 
 from selfcorrect.model import JsonDict, JsonObject
 from selfcorrect.protocols import Clock
-from selfcorrect.setup import Options, build_loop
+from selfcorrect.setup import Options, build_loop, show_options
 from selfcorrect.step import awalk, walk
 
 
+@show_options(Options)
 def play(
     tools: Iterable[Any],
     given: JsonObject,
@@ -30,6 +31,7 @@ def play(
     return walk(build_loop(tools, options, time), given)
 
 
+@show_options(Options)
 async def aplay(
     tools: Iterable[Any],
     given: JsonObject,
