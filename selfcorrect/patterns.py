@@ -42,15 +42,18 @@ def compile_pattern(pattern: str) -> Any:
     """Return a pattern as RE2 runs it.
 
     Raises:
-        ValueError: If RE2 refuses it.
+        ValueError: If RE2 refuses it; the message shows the part at fault.
     """
     import re2
 
     try:
         return re2.compile(pattern, _options())
     except re2.error as error:
+        (reason, *_) = error.args
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        what, _, part = text.partition(": ")
         raise ValueError(
-            f"{pattern!r:.80} is not possible ({error}); patterns run on RE2, "
+            f"{part or pattern!r:.80} is not possible ({what}); patterns run on RE2, "
             "without look-around and back-references"
         ) from None
 

@@ -48,7 +48,7 @@ def explain(loaded: StrategyMap, finding: Finding, tool: str | None = None) -> s
 
 
 def check(options: argparse.Namespace) -> int:
-    """Name the mistakes in maps, one a line."""
+    """Name every mistake in maps, one a line."""
     problems = [problem for name in options.maps for problem in _problems(name)]
     for problem in problems or ["ok"]:
         say(problem)

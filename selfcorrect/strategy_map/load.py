@@ -1,10 +1,9 @@
-"""Reads maps from TOML, with all that they extend; of the first bad file, all problems."""
+"""Reads maps from TOML, with all that they extend; every problem of every file is collected."""
 
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -40,56 +39,51 @@ class Layer:
         label: What messages call it.
         path: Its file; relative paths start from the folder of it.
         document: What it says.
-        problems: A sentence for each part that cannot be used, and is left out.
     """
 
     name: str
     label: str
     path: Path
     document: MapDocument
-    problems: tuple[str, ...] = ()
 
 
 @contextmanager
-def raise_at(*where: str) -> Iterator[None]:
-    """Raise an error of the block as a problem of the map, with file, rule and key.
-
-    Raises:
-        MapError: In place of the error.
-    """
+def collect(problems: list[str], *where: str) -> Iterator[None]:
+    """Add an error of the block to the problems, with the file, rule and key where it is."""
     try:
         yield
     except (ValueError, OSError) as error:
-        raise MapError(": ".join([*where, str(error)])) from error
+        problems.append(": ".join([*where, str(error)]))
 
 
-def read_layers(source: str | Path) -> list[Layer]:
+def read_layers(source: str | Path, problems: list[str]) -> list[Layer]:
     """Return the map of a name or path and all that it extends, nearest first."""
-    with raise_at():
-        path = _path_of(source, Path())
-    return _stack(_read(path))
+    with collect(problems):
+        return _stack(_read(_path_of(source, Path()), problems), problems)
+    raise MapError(problems)
 
 
-def parse_layers(name: str, data: JsonDict) -> list[Layer]:
+def parse_layers(name: str, data: JsonDict, problems: list[str]) -> list[Layer]:
     """Return a map that was made in Python and all that it extends, nearest first."""
+    label = f"map {name!r}"
     tables = {key: item for key, item in data.items() if item is not None}
-    path = Path(f"{name} in Python").absolute()
-    return _stack(_parse({"format": 1, **tables}, name, f"map {name!r}", path))
+    document = _parse({"format": 1, **tables}, label, problems)
+    return _stack(Layer(name, label, Path(f"{name} in Python").absolute(), document), problems)
 
 
-def _stack(top: Layer) -> list[Layer]:
+def _stack(top: Layer, problems: list[str]) -> list[Layer]:
     """Sort a map and those below it so that each stands before all that it extends."""
     done: dict[Path, Layer] = {}
 
     def visit(layer: Layer, above: tuple[Path, ...]) -> None:
         above = (*above, layer.path)
         for name in reversed(layer.document.extends):
-            with raise_at(layer.label, "extends"):
+            with collect(problems, layer.label, "extends"):
                 path = _path_of(name, layer.path.parent)
                 if path in above:
                     raise ValueError(f"{name!r} extends this map: a circle; remove one of them")
                 if path not in done:
-                    visit(_read(path), above)
+                    visit(_read(path, problems), above)
         done[layer.path] = layer
 
     visit(top, ())
@@ -125,33 +119,38 @@ def shipped_maps() -> dict[str, Path]:
     return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
 
 
-def _read(path: Path) -> Layer:
-    with raise_at(path.name, "cannot be read"):
+def _read(path: Path, problems: list[str]) -> Layer:
+    data: JsonDict = {"format": 1}
+    with collect(problems, path.name, "cannot be read"):
         data = tomllib.loads(path.read_text("utf-8"))
-    return _parse(data, path.stem, path.name, path)
+    document = _parse(data, path.name, problems, is_shipped=path.parent == FOLDER)
+    return Layer(path.stem, path.name, path, document)
 
 
-def _parse(data: JsonDict, name: str, label: str, path: Path) -> Layer:
-    """Return what is usable of a map, and what is wrong with the rest."""
-    context = {"is_shipped": path.parent == FOLDER}
+def _parse(
+    data: JsonDict, label: str, problems: list[str], *, is_shipped: bool = False
+) -> MapDocument:
+    """Return what is usable of a map, and add a sentence for each part that is not."""
+    if not isinstance(data.get("rule", []), list):
+        problems.append(f"{label}: rule: must be a list; write [[rule]] above each rule")
+        data = {**data, "rule": []}
     try:
-        return Layer(name, label, path, MapDocument.model_validate(data, context=context))
+        return MapDocument.model_validate(data, context={"is_shipped": is_shipped})
     except ValidationError as error:
-        rest = _parse(_without_faults(data, error), name, label, path)
-        return replace(rest, problems=tuple(_sentences(error, data, label)))
+        problems += _sentences(error, data, label)
+        return _parse(_without_faults(data, error), label, [])
 
 
 def _without_faults(data: JsonDict, error: ValidationError) -> JsonDict:
     """Leave out the keys and rules at fault, so that the rest can be checked too."""
     kept = {key: item for key, item in data.items() if key in MapDocument.model_fields}
-    written = kept.pop("rule", None)
-    rules: dict[Any, Any] = dict(enumerate(written if isinstance(written, list) else ()))
+    rules: dict[Any, Any] = dict(enumerate(kept.pop("rule", ())))
     for fault in error.errors():
         top, *inner = fault["loc"]
         if top != "rule":
             kept.pop(str(top), None)
         elif len(inner) < 2 or inner[1] == "id":
-            rules.pop((*inner, None)[0], None)
+            rules.pop(inner[0], None)
         elif inner[0] in rules:
             rest = {key: item for key, item in rules[inner[0]].items() if key != inner[1]}
             # What is left of it has a condition, or that would be its next fault.
@@ -191,10 +190,13 @@ def reason_of(fault: Any, place: Sequence[Any]) -> str:
     if fault["type"] == "extra_forbidden":
         model = _KEYS.get(place[0], MapDocument) if len(place) > 1 else MapDocument
         return unknown_name("key", place[-1], model.model_fields)
-    if names := re.findall(r"'([^']*)'", fault.get("ctx", {}).get("expected", "")):
+    if fault["type"] in ("enum", "literal_error"):
+        names = re.findall(r"'([^']*)'", fault["ctx"]["expected"])
+        if not names:
+            return f"must be {fault['ctx']['expected']}, not {value!r:.80}"
         return unknown_name("value", value, names)
     if fault["type"] == "missing":
-        return "is missing"
+        return "is missing" if place != ("format",) else "is missing; write format = 1"
     if fault["type"] == "value_error":
         return str(fault["ctx"]["error"])
     return f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {value!r:.80}"

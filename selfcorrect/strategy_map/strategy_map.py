@@ -51,7 +51,8 @@ class StrategyMap:
         name: str = "own",
         **tables: object,
     ) -> None:
-        self._merge(parse_layers(name, {"rule": list(rules), **tables}))
+        problems: list[str] = []
+        self._merge(parse_layers(name, {"rule": list(rules), **tables}, problems), problems)
 
     @classmethod
     def load(cls, source: str | Path = "default", *, allow_code: bool = True) -> Self:
@@ -66,19 +67,16 @@ class StrategyMap:
         Raises:
             MapError: If the map is unusable; each problem names file, rule and key.
         """
+        problems: list[str] = []
         loaded = cls.__new__(cls)
-        cls._merge(loaded, read_layers(source), allow_code=allow_code)
+        cls._merge(loaded, read_layers(source, problems), problems, allow_code=allow_code)
         return loaded
 
-    def _merge(self, layers: list[Layer], *, allow_code: bool = True) -> None:
-        problems = [problem for layer in layers for problem in layer.problems]
+    def _merge(self, layers: list[Layer], problems: list[str], *, allow_code: bool = True) -> None:
+        strategies = strategies_of(layers, problems, allow_code=allow_code)
         self.name = layers[0].name
-        try:
-            strategies = strategies_of(layers, allow_code=allow_code)
-            self.rules = rules_of(layers, strategies)
-            self.ladders = ladders_of(layers, strategies)
-        except MapError as error:
-            raise MapError([*problems, *error.problems]) from error
+        self.rules = rules_of(layers, strategies, problems)
+        self.ladders = ladders_of(layers, strategies, problems)
         if problems:
             raise MapError(problems)
         tables = {"policy", "reading", "limits"}
