@@ -112,11 +112,6 @@ def first_item(value):
     return value[0] if isinstance(value, list) and value else None
 
 
-def nearest(_original):
-    """Return a matcher that takes the nearest pairs, whatever rivals they have."""
-    return lambda near: (dict(sorted(near, key=near.__getitem__, reverse=True)), {})
-
-
 def instead(value):
     return lambda _original: value
 
@@ -198,8 +193,8 @@ MUTANTS = [
     (
         "the last of two values for a key",
         "inside",
-        f"{READING}.strict_json._unique",
-        instead(dict),
+        f"{READING}.strict_json._unique {READING}.json_text._same",
+        instead(lambda pairs, *other: bool(other) or dict(pairs)),
     ),
     (
         "a nested text without its comment",
@@ -226,12 +221,8 @@ MUTANTS = [
     (
         "a choice with three slips",
         "more",
-        f"{VALUES}.choices._by_slip",
-        instead(
-            lambda text, place: [
-                each for each in place.choices if typos(text.lower(), str(each).lower()) <= 3
-            ]
-        ),
+        f"{VALUES}.choices._is_slip",
+        instead(lambda text, choice: typos(text.lower(), choice.lower()) <= 3),
     ),
     (
         "a choice amid any words",
@@ -285,7 +276,6 @@ MUTANTS = [
             original | {"cancelled", "refund", "not", "example", "except", "before", "if_approved"}
         ),
     ),
-    ("a key without its lead", "twice", "selfcorrect.names.arguments._find_leads", nearest),
     (
         "a key that holds an argument's name",
         "key",

@@ -8,14 +8,14 @@ from typing import TypeAlias
 
 from selfcorrect.model import JSON, Safety, frozen
 from selfcorrect.names.dictionary import stem
-from selfcorrect.names.letters import LONGEST, is_plain, words
+from selfcorrect.names.letters import LONGEST, is_plain, same_words, words
 from selfcorrect.names.likeness import ALIKE, NOISY, OTHER, SAME, difference, has_rival
 from selfcorrect.schema.place import Place
 
 LEAD = 0.1
 """How much nearer a key and its argument must be than any rival of either."""
 MAX_PAIRS = 1_000
-"""Pairs of keys and arguments beyond which no key is renamed: such a call is not a slip."""
+"""Pairs of keys and arguments beyond which only equal letters count: such a call is not a slip."""
 
 _Prices: TypeAlias = dict[tuple[str, str], float]
 """How far each key is from each argument that it may mean."""
@@ -63,9 +63,8 @@ def match_keys(
         reads: Whether a value fits in a place, converted if need be.
         synonyms: Arguments by the other names that they go by; they come before any likeness.
     """
-    if len(unknown) * len(places) > MAX_PAIRS:
-        return Assignment({}, {}, {})
-    price_of = partial(_price, terms=terms, synonyms=synonyms)
+    is_large = len(unknown) * len(places) > MAX_PAIRS
+    price_of = partial(_price, terms=terms, synonyms=synonyms, is_large=is_large)
     near = {
         (key, name): price
         for key, value in unknown.items()
@@ -118,14 +117,26 @@ def _price(
     *,
     terms: frozenset[str],
     synonyms: Mapping[str, str],
+    is_large: bool,
     strict: bool = False,
 ) -> float:
     """Return how far a key is from an argument; in strict comparison only spelling counts."""
     if key in synonyms:
         return SAME if synonyms[key] == place.name else OTHER
+    if is_large or len(key) > LONGEST:
+        is_same = same_words(key, place.name, strict=strict) and is_plain(key)
+        return SAME if is_same else OTHER
     bare = _WRAPPER.sub("", key)
     price = difference(bare, place.name, terms, strict=strict)
-    if strict or price <= ALIKE or len(key) > LONGEST or not is_plain(bare):
+    if strict or price <= ALIKE or not is_plain(bare):
         return price
-    ours, theirs = (list(map(stem, words(each))) for each in (bare, place.name))
+    ours, theirs = _content(bare), _content(place.name)
     return ALIKE if ours == theirs != [] else price
+
+
+_TYPES = frozenset({"array", "dict", "int", "list", "map", "obj", "object", "str", "string"})
+
+
+def _content(name: str) -> list[str]:
+    """Return the singular words of a name without those for a type: the schema names it already."""
+    return [stem(word) for word in words(name) if word not in _TYPES]

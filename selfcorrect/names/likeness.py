@@ -87,6 +87,20 @@ def is_inner_slip(one: str, other: str, terms: frozenset[str] = _NO_WORDS) -> bo
     return unknown not in terms and not is_rare(unknown)
 
 
+def near_letters(one: str, other: str) -> bool:
+    """Say whether two names differ by at most a slip inside one word, never by a whole word.
+
+    >>> near_letters("serach_flights", "search_flights"), near_letters("delete_x", "create_x")
+    (True, False)
+    """
+    first, second = words(one), words(other)
+    pair = _differing_words(first, second)
+    if pair is None:
+        return first == second
+    # What begins or ends with the other one may be a longer word, or one that was cut.
+    return is_slip(*pair) and pair[0] not in pair[1] and pair[1] not in pair[0]
+
+
 def is_slip(one: str, other: str, terms: frozenset[str] = _NO_WORDS) -> bool:
     """Say whether two words are one, written once with a letter or two wrong.
 

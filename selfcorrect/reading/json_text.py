@@ -162,8 +162,8 @@ class Scanner:
         self.depth -= 1
 
     def put(self, values: JsonDict, key: str, value: JSON) -> None:
-        """Add a value under its key, which may stand there once."""
-        if key in values:
+        """Add a value under its key; a second value has to be the same."""
+        if key in values and not _same(values[key], value):
             self.refuse(f"the key {key[:40]!r} has two values")
         values[key] = value
 
@@ -250,6 +250,10 @@ class Scanner:
         if self.depth and not self.peek():
             self.refuse("a number or a word may be cut off")
         return value
+
+
+def _same(one: JSON, other: JSON) -> bool:
+    return type(one) is type(other) and not isinstance(one, dict | list) and bool(one == other)
 
 
 _SPACE = re.compile(r"\s*+(//[^\n]*|#[^\n]*|/\*|)")

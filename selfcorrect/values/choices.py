@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from selfcorrect.model import ABSENT, JSON, Safety
 from selfcorrect.names.dictionary import stem
-from selfcorrect.names.letters import NEGATIONS, words
-from selfcorrect.names.likeness import ALIKE, difference
+from selfcorrect.names.letters import NEGATIONS, letters, words
+from selfcorrect.names.likeness import near_letters, typos
 from selfcorrect.schema.place import Place
 from selfcorrect.values.primitives import Reading
 from selfcorrect.values.texts import unquote
@@ -136,9 +136,9 @@ def _says_more(more: Sequence[str], less: Sequence[str], fillers: AbstractSet[st
 
 
 def _by_slip(text: str, place: Place) -> list[JSON]:
-    """Return the listed texts that one edit inside a word makes of a text."""
-    return [
-        each
-        for each, _ in _listed(place)[0]
-        if isinstance(each, str) and difference(text, each, strict=True) <= ALIKE
-    ]
+    return [each for each, _ in _listed(place)[0] if isinstance(each, str) and _is_slip(text, each)]
+
+
+def _is_slip(text: str, choice: str) -> bool:
+    """Say whether one letter of a text is wrong, left out, doubled, or two have changed places."""
+    return near_letters(text, choice) and typos(letters(text), letters(choice)) == 1

@@ -83,11 +83,7 @@ LAWS = [
     (
         letters_decide_nothing,
         *(choices, "_says_more"),
-        lambda _original: (
-            lambda more, less, _idle: (
-                choices.difference(*map(" ".join, (more, less)), strict=True) <= choices.ALIKE
-            )
-        ),
+        lambda _original: lambda more, less, _idle: choices._is_slip(*map(" ".join, (more, less))),
     ),
     (
         no_span_is_an_offset,
