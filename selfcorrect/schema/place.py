@@ -232,11 +232,14 @@ def _plain_text(value: JSON) -> str:
 
 def _plain(schema: Any, root: Root, depth: int) -> JsonObject:
     """Return a schema without `$ref`, `allOf` and the null of a union."""
+    here: JsonDict = dict(_mapping(schema))
     if depth == 0:
         return {}
-    here: JsonDict = dict(_mapping(schema))
-    target = root.definitions.get(str(here.pop("$ref", "")).removeprefix("#/$defs/"))
-    for part in (target, *here.pop("allOf", ())):
+    if "$ref" in here:
+        name = str(here.pop("$ref")).removeprefix("#/$defs/")
+        here = {**_mapping(root.definitions.get(name)), **here}
+        return _plain(here, root, depth - 1)
+    for part in here.pop("allOf", ()):
         more = _plain(part, root, depth - 1)
         theirs, ours = _mapping(more.get("properties")), _mapping(here.get("properties"))
         here = {**more, **here}
