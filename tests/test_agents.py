@@ -206,7 +206,7 @@ def test_a_malformed_structured_answer_is_asked_for_again():
     agent = make(model, [search], agent={"response_format": Weather}, tool_not_found=policy)
     out = agent.invoke({"messages": [HumanMessage("x")]})
     assert out["structured_response"].degrees == 3
-    assert "Weather" in texts(out["messages"])[0]
+    assert "not a JSON object" in texts(out["messages"])[0]
 
 
 class Edits(AgentMiddleware):
@@ -474,16 +474,6 @@ def test_a_text_that_is_no_call_ends_the_run(name, before, text):
     model = ScriptedModel([*(tool_call("pay", **each) for each in before), text, "never"])
     assert play(make(model, [pay]))[-1].text == text
     assert len(ran) == len(before)
-
-
-@pytest.mark.parametrize("text", ['{"q": 7}', '```json\n{"q": 7}\n```'])
-def test_arguments_alone_behind_a_failed_call_do_not_end_the_run(text):
-    pay, ran = payer()
-    model = ScriptedModel([tool_call("pay", q="many"), text, tool_call("pay", q=7), "done"])
-    assert play(make(model, [pay]))[-1].text == "done"
-    assert ran == [7]
-    model = ScriptedModel([tool_call("pay", q=7), text, "never"])
-    assert play(make(model, [payer()[0]]))[-1].text == text
 
 
 class Choose(AgentMiddleware):

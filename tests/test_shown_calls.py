@@ -1,6 +1,5 @@
 """What others have seen is what runs: calls are repaired before gates, limits and guards."""
 
-import logging
 from dataclasses import dataclass
 
 import pytest
@@ -260,19 +259,6 @@ def test_a_scope_stands_in_for_a_thread(name):
 
 
 LEDGERS = {name: MemoryLedger() for name in SCOPES}
-
-
-def test_a_tool_that_acts_without_thread_or_scope_is_warned_about_once(caplog):
-    pay, _ = payer()
-    turns = [tool_call("pay", f"c{n}", to="ann", amount=n) for n in range(2)]
-    with caplog.at_level(logging.WARNING, "selfcorrect"):
-        ask(agent_of([*turns, "done"], [pay], saver=False), {})
-        assert [each.message for each in caplog.records if "thread_id" in each.message] != []
-        assert len(caplog.records) == 1
-        caplog.clear()
-        ask(agent_of([*turns, "done"], [pay], scope="x", saver=False), {})
-        ask(agent_of([*turns, "done"], [pay]))
-    assert caplog.records == []
 
 
 # --- bounds -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import interrupt
 
-from selfcorrect.context import LOG, RunContext, has_readers
+from selfcorrect.context import RunContext
 from selfcorrect.graph import compile_loop
 from selfcorrect.langchain.agent_run import AgentRun
 from selfcorrect.langchain.listening_tool import LISTENER, spec_of
@@ -25,9 +25,6 @@ from selfcorrect.text import quote
 from selfcorrect.tools.spec import collect_tools, is_usable
 
 _MAX_TOOL_SETS = 64
-_FORGETS = (
-    "calls of %r are remembered for this run only; pass a thread_id, or SelfCorrection(scope=...)"
-)
 
 
 class HostOptions(TypedDict, total=False):
@@ -72,7 +69,6 @@ class Host:
         self._loop = _run_as_shown(loop) if shows else loop
         self.raises = loop.context.raises
         self._effects = StrategyMap(effects=self.options.get("effects")).effects
-        self._has_warned = False
         # What is kept holds its tools, so that no other tool can get one of their ids.
         self._kept: dict[tuple[int, ...], tuple[Sequence[BaseTool], HostedLoop]] = {}
 
@@ -84,20 +80,11 @@ class Host:
         lasting = scope or config.get("thread_id")
         return str(lasting) if lasting else None
 
-    def scope_of(self, request: ToolCallRequest, run: AgentRun | None, *, acts: bool) -> str:
-        """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run.
-
-        Args:
-            request: The call.
-            run: The run of the agent, if there is one.
-            acts: Whether its tool acts. The first such call that is not remembered is logged.
-        """
+    def scope_of(self, request: ToolCallRequest, run: AgentRun | None) -> str:
+        """Return what the ledger's memory of a call belongs to: a scope, the thread, or the run."""
         config = configurable_of(request)
         if (lasting := self.lasting_scope(request.runtime, config)) is not None:
             return lasting
-        if acts and not self._has_warned and has_readers():
-            self._has_warned = True
-            LOG.warning(_FORGETS, request.tool_call["name"])
         return run.id if run else str(config.get("checkpoint_ns") or uuid4().hex).partition("|")[0]
 
     def loop_with(self, tools: Sequence[BaseTool], *, is_async: bool = False) -> HostedLoop:

@@ -32,8 +32,6 @@ async def ask_model(
     tap = StreamTap(account.begin_turn)
 
     async def send() -> ModelResponse[Any]:
-        account.begin_turn()
-        tap.starts = 0
         token = TAP.set(tap)
         try:
             answer: ModelResponse[Any] = await value_of(ask(request))

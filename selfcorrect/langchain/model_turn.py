@@ -1,13 +1,12 @@
 """One turn of the model: asked for with a valid thread, read, repaired, and asked for again."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.types import Command
@@ -51,8 +50,8 @@ from selfcorrect.nodes.execute import unfit
 from selfcorrect.routing import PASSED
 from selfcorrect.state import CorrectionState, Update
 from selfcorrect.step import Loop, walk_hosted
-from selfcorrect.text import quote
 from selfcorrect.threads.forms import NO_WORDS, ThreadCall
+from selfcorrect.threads.history import MALFORMED
 
 MOST_ASKS = 16
 """How often the model is asked in one turn, whatever a policy says."""
@@ -122,7 +121,12 @@ async def _take_turn(
     calls = [call for call in turn.tool_calls if call["name"] not in run.structured]
     run.account.check_calls(calls, messages)
     result = [turn if isinstance(part, AIMessage) else part for part in response.result]
-    return replace(response, result=[*result, *_unread_answers(turn, starts, run.structured)])
+    # No tool answers a malformed call of the structured answer.
+    unread = [
+        call for call in shown_calls(turn) if call.id in starts and call.name in run.structured
+    ]
+    result += [LANGCHAIN.answer(None, call, MALFORMED) for call in unread]
+    return replace(response, result=result)
 
 
 async def _ask_until_it_stands(
@@ -209,22 +213,6 @@ async def _repair(
         marked = {**turn.additional_kwargs, UNREAD: unread}
         turn = turn.model_copy(update={"additional_kwargs": marked})
     return turn, starts
-
-
-def _unread_answers(
-    turn: AIMessage, starts: Starts, structured: Sequence[str]
-) -> list[ToolMessage]:
-    """Return the answers to malformed calls that no tool answers: those of structured output."""
-    answers: list[ToolMessage] = []
-    for call in shown_calls(turn):
-        if call.id in starts and call.name in structured:
-            written = quote(starts[call.id]["given"]["call"]["args"], 300)
-            text = (
-                f"The arguments of `{call.name}` are not a JSON object: {written}."
-                " Correct the call and call again."
-            )
-            answers.append(LANGCHAIN.answer(None, call, text))
-    return answers
 
 
 def _with_text(message: AIMessage, text: str) -> AIMessage:

@@ -26,24 +26,19 @@ class StreamTap(BaseCallbackHandler):
 
     Attributes:
         pieces: What has come of an answer, by the run of its model.
-        starts: How often a model was asked for one request.
     """
 
     run_inline = True
     raise_error = True  # a piece that is missed in silence would run half a command
 
-    def __init__(self, on_more: Callable[[], None]) -> None:
-        self._on_more = on_more
-        self.starts = 0
+    def __init__(self, on_start: Callable[[], None]) -> None:
+        self._on_start = on_start
         self.pieces: defaultdict[UUID | None, list[ToolCallChunk]] = defaultdict(list)
         self._runs: dict[str | None, UUID] = {}
 
     def on_chat_model_start(self, *_: Any, **__: Any) -> None:
-        """Say that a model is asked once more; the prompt is not looked at."""
-        self.starts += 1
-        # A middleware between us and the model may ask several times for one request.
-        if self.starts > 1:
-            self._on_more()
+        """Say that a model is asked; a middleware behind us may ask several times, or never."""
+        self._on_start()
 
     def on_llm_new_token(self, *_: Any, chunk: Any = None, run_id: UUID, **__: Any) -> None:
         """Keep the pieces of one chunk."""

@@ -15,7 +15,7 @@ from selfcorrect.langchain.turn_state import Readable, Start, beside_calls, with
 from selfcorrect.model import JSON, Call
 from selfcorrect.names.letters import letters, words
 from selfcorrect.protocols import tools_named
-from selfcorrect.reading.call_object import is_forbidden, strict_json
+from selfcorrect.reading.call_object import is_forbidden
 from selfcorrect.reading.text_call import TextCall
 from selfcorrect.threads.forms import ThreadCall
 
@@ -36,8 +36,6 @@ def read_text_calls(
         run: The run; where an answer must be a call of a tool, no text counts as another call.
         context: The tools and the policy of reading.
     """
-    if name := _bare_arguments_of(turn, messages, context):
-        return name
     beside = beside_calls(turn, messages)
     if is_forbidden(beside) or not _may_hold_call(turn.text, run.names):
         return ""
@@ -61,18 +59,6 @@ def read_text_calls(
     if not run.structured and may_read(chosen, context.map.reading.text, acts=acts):
         return _with_text_calls(turn, chosen)
     return names[0] if chosen.is_meant else ""
-
-
-def _bare_arguments_of(turn: AIMessage, messages: Thread, context: RunContext) -> str:
-    """Return the tool whose last call has failed, where a text is arguments for it; or nothing."""
-    last = messages[-1]
-    if not isinstance(last, ToolMessage) or last.status != "error":
-        return ""
-    tool = context.tools.get(last.name or "")
-    value = strict_json(turn.text.strip("` \n").removeprefix("json"))
-    if not tool or not isinstance(value, dict) or not value:
-        return ""
-    return tool.name if value.keys() <= tool.arguments.properties.keys() else ""
 
 
 _OPENERS = re.compile(r"[{<(\[]")

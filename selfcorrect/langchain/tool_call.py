@@ -62,10 +62,8 @@ async def run_call(
     if configurable_of(request).get(AGAIN):
         loop = replace(loop, context=replace(loop.context, again=True))
     agent_run: AgentRun | None = state.get(RUN)
-    tool = loop.context.tools.get(call["name"])
-    scope = host.scope_of(request, agent_run, acts=tool is not None and tool.acts)
     inputs, words = _inputs_of(call, state)
-    inputs |= {"task_id": scope}
+    inputs |= {"task_id": host.scope_of(request, agent_run)}
     run = ToolRun(request, handler, loop, graph, inputs=inputs, words=words, shown={**call})
     await run.walk()
     if (on_trail := host.options.get("on_trail")) is not None:
