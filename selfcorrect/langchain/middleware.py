@@ -23,7 +23,6 @@ from selfcorrect.langchain.host import Host, HostOptions
 from selfcorrect.langchain.model_call import Ask
 from selfcorrect.langchain.model_turn import take_turn
 from selfcorrect.langchain.tool_call import Handler, run_call
-from selfcorrect.langchain.turn_state import Turn
 from selfcorrect.model import JsonDict
 from selfcorrect.policies.agent import (
     AgentBudget,
@@ -61,7 +60,6 @@ class SelfCorrectionState(AgentState[Any]):
     """The state of an agent with the private keys of the middleware."""
 
     selfcorrect_run: NotRequired[Annotated[AgentRun, UntrackedValue, PrivateStateAttr]]
-    selfcorrect_turn: NotRequired[Annotated[Turn, PrivateStateAttr]]
     selfcorrect_spent: NotRequired[Annotated[JsonDict, PrivateStateAttr]]
 
 

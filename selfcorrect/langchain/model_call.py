@@ -12,7 +12,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.langchain.budget import Account
 from selfcorrect.langchain.calls import each_once, shown_calls
 from selfcorrect.langchain.stream import TAP, StreamTap, written_calls
-from selfcorrect.langchain.turn_state import TOOL_CHOICE, Readable, with_readable_calls
+from selfcorrect.langchain.turn_state import TOOL_CHOICE, with_readable_calls
 from selfcorrect.models.attempts import ask_until_answered
 from selfcorrect.models.port import value_of
 from selfcorrect.reading.call_object import is_forbidden
@@ -24,7 +24,7 @@ Ask: TypeAlias = Callable[[ModelRequest[Any]], Any]
 
 async def ask_model(
     request: ModelRequest[Any], ask: Ask, context: RunContext, account: Account
-) -> tuple[ModelResponse[Any], Readable | None]:
+) -> tuple[ModelResponse[Any], AIMessage | None]:
     """Return what the model answers, and its turn with its calls as they were written.
 
     There is no turn where another middleware answers without the model.

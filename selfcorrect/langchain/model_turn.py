@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
@@ -35,15 +34,14 @@ from selfcorrect.langchain.thread import (
     with_ledger_answers,
 )
 from selfcorrect.langchain.turn_state import (
-    TURN,
-    UNREAD,
-    Readable,
+    STARTS,
+    WORDS,
     Start,
-    Starts,
-    Turn,
     beside_calls,
+    mark_of,
     stop_reason,
     with_executed_calls,
+    with_mark,
 )
 from selfcorrect.model import Call, JsonDict
 from selfcorrect.nodes.execute import unfit
@@ -107,31 +105,27 @@ async def _take_turn(
         update["messages"] = [new_turn]
         thread = [new_turn if message.id == new_turn.id else message for message in thread]
     prompt = request.override(messages=valid_thread(thread), tools=_show_tools(request, loop))
-    response, readable = await _ask_until_it_stands(prompt, ask, messages, run, loop)
-    if readable is None:
+    response, turn = await _ask_until_it_stands(prompt, ask, messages, run, loop)
+    if turn is None:
         return response
-    turn, starts = readable
     if is_blank(turn) and run.empty is None:
         turn = _with_text(turn, NO_ANSWER)
-    turn, starts = await _repair(turn, starts, messages, run, loop)
-    words = run.words_for(turn.tool_calls)
-    if starts or words:
-        turn = turn if turn.id else turn.model_copy(update={"id": str(uuid4())})
-        update[TURN] = Turn(message=turn.id, starts=starts, words=words)
+    turn = await _repair(turn, messages, run, loop)
+    turn = with_mark(turn, WORDS, run.words_for(turn.tool_calls))
     calls = [call for call in turn.tool_calls if call["name"] not in run.structured]
     run.account.check_calls(calls, messages)
     result = [turn if isinstance(part, AIMessage) else part for part in response.result]
     # No tool answers a malformed call of the structured answer.
-    unread = [
-        call for call in shown_calls(turn) if call.id in starts and call.name in run.structured
-    ]
+    starts = mark_of(turn, STARTS)
+    malformed = [call for call in shown_calls(turn) if call.id in starts]
+    unread = [call for call in malformed if call.name in run.structured]
     result += [LANGCHAIN.answer(None, call, MALFORMED) for call in unread]
     return replace(response, result=result)
 
 
 async def _ask_until_it_stands(
     prompt: ModelRequest[Any], ask: Ask, messages: Thread, run: AgentRun, loop: Loop
-) -> tuple[ModelResponse[Any], Readable | None]:
+) -> tuple[ModelResponse[Any], AIMessage | None]:
     """Return the model's last answer, and its turn; no turn where a middleware answers."""
     feedback = run.object_once(object_to_repeats(messages))
     if feedback is not None:
@@ -140,17 +134,16 @@ async def _ask_until_it_stands(
     left = MOST_ASKS
     while True:
         left -= 1
-        response, readable = await ask_model(prompt, ask, loop.context, run.account)
-        if readable is None or response.structured_response is not None:
-            return response, readable
-        turn, starts = readable
+        response, turn = await ask_model(prompt, ask, loop.context, run.account)
+        if turn is None or response.structured_response is not None:
+            return response, turn
         unread = "" if turn.tool_calls else read_text_calls(turn, messages, run, loop.context)
         if not isinstance(unread, str):
-            (turn, starts), unread = unread, ""
+            turn, unread = unread, ""
         # One turn is asked for beyond those of a policy.
         feedback = _object(turn, unread, run, may_object=run.objections <= before)
         if feedback is None or not left:
-            return response, (turn, starts)
+            return response, turn
         shown = _with_text(turn, NO_WORDS) if is_blank(turn) else turn
         prompt = prompt.override(messages=[*prompt.messages, shown, feedback_message(feedback)])
 
@@ -184,12 +177,10 @@ def _object(turn: AIMessage, unread: str, run: AgentRun, *, may_object: bool) ->
     return run.object_once(objection) if may_object else None
 
 
-async def _repair(
-    turn: AIMessage, starts: Starts, messages: Thread, run: AgentRun, loop: Loop
-) -> Readable:
+async def _repair(turn: AIMessage, messages: Thread, run: AgentRun, loop: Loop) -> AIMessage:
     """Return the turn with its calls repaired, as far as that needs no execution and no person."""
     beside = beside_calls(turn, [*messages, turn])
-    calls, starts = shown_calls(turn), dict(starts)
+    calls, starts = shown_calls(turn), mark_of(turn, STARTS)
     for at, call in enumerate(calls):
         start = starts.get(call.id)
         if call.name in run.structured:
@@ -201,18 +192,7 @@ async def _repair(
         state = await _walk({**given, **beside}, loop)
         if state is not None:
             calls[at], starts[call.id] = _show(call.id, state)
-    turn = with_calls(turn, calls)
-    # The arguments that the model wrote could not be read.
-    unread = [
-        call_id
-        for call_id, start in starts.items()
-        if not isinstance(start["given"].get("call", {}).get("args"), dict)
-    ]
-    if unread:
-        # The mark outlasts the private state: without it the call would run with its defaults.
-        marked = {**turn.additional_kwargs, UNREAD: unread}
-        turn = turn.model_copy(update={"additional_kwargs": marked})
-    return turn, starts
+    return with_mark(with_calls(turn, calls), STARTS, starts)
 
 
 def _with_text(message: AIMessage, text: str) -> AIMessage:

@@ -11,7 +11,14 @@ from selfcorrect.context import RunContext
 from selfcorrect.langchain.agent_run import AgentRun
 from selfcorrect.langchain.calls import name_and_args
 from selfcorrect.langchain.ending import Thread, is_word_of_user
-from selfcorrect.langchain.turn_state import Readable, Start, beside_calls, with_readable_calls
+from selfcorrect.langchain.turn_state import (
+    STARTS,
+    Start,
+    Starts,
+    beside_calls,
+    with_mark,
+    with_readable_calls,
+)
 from selfcorrect.model import JSON, Call
 from selfcorrect.names.letters import letters, words
 from selfcorrect.protocols import tools_named
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
 
 def read_text_calls(
     turn: AIMessage, messages: Thread, run: AgentRun, context: RunContext
-) -> Readable | str:
+) -> AIMessage | str:
     """Return the turn with the calls of its text; else the tool of a call that was not read.
 
     The text of the calls is taken out of its content.
@@ -144,17 +151,18 @@ def _fold(text: str) -> str:
     return normalize("NFKC", text).casefold()
 
 
-def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> Readable:
+def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> AIMessage:
     written: list[ThreadCall] = []
     for call in chosen.calls:
         is_named = isinstance(call.arguments, dict) and not call.positional
         written.append(ThreadCall("", call.name, call.arguments if is_named else {}))
     content = _without_text(turn, chosen.around)
-    readable, starts = with_readable_calls(turn.model_copy(update={"content": content}), written)
+    readable = with_readable_calls(turn.model_copy(update={"content": content}), written)
+    starts: Starts = {}
     for index, shown in enumerate(readable.tool_calls):
         given = {"raw": turn.text, "index": index}
         starts[shown["id"]] = Start(shown=name_and_args(shown), given=given)
-    return readable, starts
+    return with_mark(readable, STARTS, starts)
 
 
 def _without_text(turn: AIMessage, around: str) -> str | list[Any]:

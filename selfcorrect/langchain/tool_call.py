@@ -30,7 +30,7 @@ from selfcorrect.langchain.thread import (
     text_in,
     value_in,
 )
-from selfcorrect.langchain.turn_state import TURN, UNREAD, beside_calls
+from selfcorrect.langchain.turn_state import STARTS, WORDS, beside_calls, mark_of
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.call_once import EXECUTION, change
@@ -51,8 +51,8 @@ async def run_call(
         request: The call.
         handler: LangChain's own, which runs the tool.
         host: The host.
-        state: `messages`, in which each call of the last turn has an id of its own, and `TURN` and
-            `RUN` where the host has them.
+        state: `messages`, in which each call of the last turn has an id of its own, and `RUN`
+            where the host has it.
         is_async: Whether the host is async; if not, nothing is awaited.
     """
     call, messages = request.tool_call, state["messages"]
@@ -93,24 +93,20 @@ def _inputs_of(call: ToolCall, state: JsonObject) -> tuple[JsonDict, str | None]
     """Return what the loop takes for a call, and what the model reads if its name means no tool."""
     messages = state["messages"]
     turn, behind = last_turn(messages)
-    # The state may hold another message, which has other calls.
-    record: JsonDict = state.get(TURN) or {}
-    if turn is None or record.get("message") != turn.id:
-        record = {}
     call_id = call["id"]
     shown = name_and_args(call)
     inputs: JsonDict = {"call": {**shown, "id": call_id}}
     # Another middleware, or a person, may have edited the call already.
-    start = record.get("starts", {}).get(call_id)
+    start = mark_of(turn, STARTS).get(call_id)
     if start and start["shown"] == shown:
         inputs = start["given"]
-    elif turn and not call["args"] and call_id in turn.additional_kwargs.get(UNREAD, ()):
-        # Somebody has lost what the turn wrote: the call must not run with its defaults.
-        inputs["call"]["args"] = "(unreadable)"
+    elif start and not call["args"] and not start["shown"]["args"]:
+        # Only its name was edited: the call must not run with its defaults.
+        inputs["call"]["args"] = start["given"].get("call", {}).get("args", "(unreadable)")
     # Where messages have no ids, the same call in a later message is another one.
     message_id = turn.id if turn and turn.id else f"#{len(messages) - len(behind)}"
     inputs = {**inputs, **beside_calls(turn, messages), "message_id": message_id}
-    return inputs, record.get("words", {}).get(call_id)
+    return inputs, mark_of(turn, WORDS).get(call_id)
 
 
 @dataclass(eq=False, slots=True)

@@ -21,7 +21,7 @@ from selfcorrect.langchain.host import Host, HostOptions
 from selfcorrect.langchain.stream import written_calls
 from selfcorrect.langchain.thread import answer_to, find_answers, last_turn, open_calls
 from selfcorrect.langchain.tool_call import run_call
-from selfcorrect.langchain.turn_state import TURN, Turn, with_readable_calls
+from selfcorrect.langchain.turn_state import with_readable_calls
 from selfcorrect.model import JsonDict, JsonObject, frozen
 from selfcorrect.setup import Options
 
@@ -127,17 +127,14 @@ class SelfCorrectingToolNode(ToolNode):
         if turn is not None:
             # What the model streamed is not seen here, but where a limit has cut it.
             written = each_once(written_calls(turn))
-            readable, starts = with_readable_calls(turn, written)
+            readable = with_readable_calls(turn, written)
             answers = find_answers(written, behind)
             calls = [call for at, call in enumerate(readable.tool_calls) if at not in answers]
             shown = shown_calls(readable)
             new = {id(old): LANGCHAIN.answer(old, shown[at], "") for at, old in answers.items()}
             before = messages[: len(messages) - len(behind) - 1]
             after = [new.get(id(message), message) for message in behind]
-            thread = {
-                "messages": [*before, readable, *after],
-                TURN: Turn(message=readable.id, starts=starts, words={}),
-            }
+            thread = {"messages": [*before, readable, *after]}
             # Without an id a message would be added, not replaced.
             if readable is not turn and turn.id:
                 renewed = [answer for answer in after if answer.id and answer not in behind]

@@ -1,8 +1,8 @@
-"""What is kept of a turn of the model: calls that can be read, and what the loop starts from."""
+"""What a turn of the model holds: calls that can be read, and what the loop starts from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage, ToolMessage
@@ -15,12 +15,12 @@ from selfcorrect.model import JsonDict
 from selfcorrect.threads.forms import ThreadCall
 from selfcorrect.threads.history import stop_reason_of
 
-TURN = "selfcorrect_turn"
-"""The key of the agent's state that holds a `Turn`."""
+STARTS = "selfcorrect_starts"
+"""Where a turn holds what the loop starts from, by call id."""
+WORDS = "selfcorrect_words"
+"""Where a turn holds what the model reads about names that no tool has, by call id."""
 TOOL_CHOICE = "tool_choice"
 """Where the metadata of a turn says that no call was allowed in it."""
-UNREAD = "selfcorrect_unread"
-"""Where a turn names its calls that are shown without their arguments: they could not be read."""
 
 
 class Start(TypedDict):
@@ -37,26 +37,23 @@ class Start(TypedDict):
 
 Starts: TypeAlias = dict[str | None, Start]
 """What the loop starts from, by call id."""
-Readable: TypeAlias = tuple[AIMessage, Starts]
-"""A turn with calls that can be read, and what the loop starts from."""
 
 
-class Turn(TypedDict):
-    """What the state keeps of a turn.
-
-    Attributes:
-        message: The id of its message.
-        starts: What the loop starts from.
-        words: What the model reads about names that no tool has, by call id.
-    """
-
-    message: str | None
-    starts: Starts
-    words: dict[str | None, str]
+def with_mark(turn: AIMessage, mark: str, items: Mapping[Any, Any]) -> AIMessage:
+    """Return the turn with these items, by call id; they belong to it wherever it is kept."""
+    if not items:
+        return turn
+    marked = {**turn.additional_kwargs, mark: items}
+    return turn.model_copy(update={"additional_kwargs": marked})
 
 
-def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> Readable:
-    """Return the message with the written calls as calls, and where the loop starts from.
+def mark_of(turn: AIMessage | None, mark: str) -> dict[str | None, Any]:
+    """Return what `with_mark` gave to a turn."""
+    return {**turn.additional_kwargs.get(mark, {})} if turn else {}
+
+
+def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> AIMessage:
+    """Return the message with the written calls as calls, and with what the loop starts from.
 
     Each call gets an id of its own, and a call that was sent twice is one. The arguments of a
     malformed call are empty in the thread; the loop starts from its text. Where a piece of the turn
@@ -76,7 +73,8 @@ def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> Re
             args = {}
             starts[call_id] = Start(shown={"name": name, "args": args}, given=given)
         calls[call_id] = ThreadCall(call_id, name, args)
-    return with_calls(message, [*calls.values()], [call.id for call in written]), starts
+    readable = with_calls(message, [*calls.values()], [call.id for call in written])
+    return with_mark(readable, STARTS, starts)
 
 
 _NO_OWNER = "(a piece of this turn belongs to no call)"
