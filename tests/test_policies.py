@@ -93,14 +93,9 @@ def test_an_option_of_agents_names_what_a_graph_has_in_its_place(taker, name, in
     assert instead in said
 
 
-@pytest.mark.parametrize("taker", ["graph", "mender", "play"])
+@pytest.mark.parametrize("taker", ["graph", "mender", "play", "agent"])
 def test_the_name_of_a_model_is_no_model(taker):
     assert said_of(TAKERS[taker], {"model": "x"}).endswith("not 'x'")
-
-
-def test_the_name_of_no_model_is_told_to_an_agent():
-    with pytest.raises(ValueError, match="model='x'"):
-        SelfCorrection(model="x")
 
 
 SHOWN = [(build_graph, Options), (play, Options), (Mender, Options), (SelfCorrection, AgentOptions)]

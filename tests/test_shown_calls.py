@@ -295,11 +295,3 @@ def test_a_policy_that_always_asks_is_bounded():
     model = ScriptedModel([AIMessage("")], again=True)
     ask(agent_of(model, [], on_empty=Always()))
     assert len(model.prompts) <= 16
-
-
-def test_at_most_one_turn_is_asked_for_beyond_the_agents_own():
-    promise = AIMessage("I look.", response_metadata={"finish_reason": "tool_calls"})
-    model = ScriptedModel([AIMessage(""), promise, "never"])
-    out = ask(agent_of(model, []))
-    assert (len(model.prompts), out["messages"][-1].text) == (2, "I look.")
-    assert len(out["messages"]) == 2

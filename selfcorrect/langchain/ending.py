@@ -49,28 +49,18 @@ def _object(reason: str, part: str = "") -> Objection:
 
 BLANK = _object("blank")
 """The turn holds neither a text nor a call."""
+FAILED = _object("failed")
+"""The tool whose answer is the agent's has failed."""
 
 
-def may_end(
-    messages: Thread,
-    *,
-    stop_reason: str | None = None,
-    unread: str = "",
-    structured: Sequence[str] = (),
-) -> Objection | None:
-    """Return why the run may not end with this thread, or None if it may.
+def may_end(stop_reason: str | None, unread: str, structured: Sequence[str]) -> Objection | None:
+    """Return why the run may not end with a turn without a call, or None if it may.
 
     Args:
-        messages: The thread. Its last message is a turn of the model without a call, or an answer
-            of a tool behind which the model is not asked.
         stop_reason: Why the model stopped, as its provider says.
         unread: The tool of a call that stands in the turn's text and was not made.
         structured: The tools of which one must be called for the answer.
     """
-    if messages and isinstance(messages[-1], ToolMessage):
-        answers = takewhile(lambda message: isinstance(message, ToolMessage), reversed(messages))
-        has_failed = any(getattr(answer, "status", None) == "error" for answer in answers)
-        return _object("failed") if has_failed else None
     if unread:
         return _object("unread", quote(unread))
     if promises_call(stop_reason):

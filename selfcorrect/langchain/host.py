@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import Any, TypeAlias, TypedDict, cast
 from uuid import uuid4
 
@@ -15,7 +14,6 @@ from selfcorrect.graph import compile_loop
 from selfcorrect.langchain.agent_run import AgentRun
 from selfcorrect.langchain.listening_tool import LISTENER, spec_of
 from selfcorrect.langchain.thread import dump_answer
-from selfcorrect.lazy import name_extra
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
 from selfcorrect.setup import Options, build_loop, check_options
 from selfcorrect.state import CorrectionState, Update, stop_run
@@ -53,17 +51,13 @@ class Host:
     """Gives one loop the tools of whatever agent asks; built once for each set of tools.
 
     Args:
-        options: The options of the host. A model may be named as LangChain names it.
+        options: The options of the host.
         kinds: What they may be: `Options`, `HostOptions`, and what the host adds.
         shows: Whether calls are shown to others before they run.
     """
 
     def __init__(self, options: Mapping[str, Any], kinds: Any, *, shows: bool) -> None:
-        model = options.get("model")
-        if isinstance(model, str):
-            with name_extra():
-                model = import_module("langchain.chat_models").init_chat_model(model)
-        self.options = check_options({**options, "model": model}, kinds)
+        self.options = check_options(options, kinds)
         own = self.options.keys() & Options.__annotations__
         loop = build_loop((), {name: self.options[name] for name in own})
         self._loop = _run_as_shown(loop) if shows else loop

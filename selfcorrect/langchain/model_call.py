@@ -12,7 +12,7 @@ from selfcorrect.errors import GraphSetupError
 from selfcorrect.langchain.budget import Account
 from selfcorrect.langchain.calls import each_once, shown_calls
 from selfcorrect.langchain.stream import TAP, StreamTap, written_calls
-from selfcorrect.langchain.turn_state import TOOL_CHOICE, with_readable_calls
+from selfcorrect.langchain.turn_state import TOOL_CHOICE, with_note, with_readable_calls
 from selfcorrect.models.attempts import ask_until_answered
 from selfcorrect.models.port import value_of
 from selfcorrect.reading.call_object import is_forbidden
@@ -63,14 +63,12 @@ async def ask_model(
     turn = next((part for part in answer.result if isinstance(part, AIMessage)), None)
     if turn is None:
         return answer, None
-    shown, written = shown_calls(turn), written_calls(turn, tap.pieces_of(turn))
-    if [(call.name, call.args) for call in shown] != [(call.name, call.args) for call in written]:
+    written = written_calls(turn, tap.pieces_of(turn))
+    if written != shown_calls(turn):
         # What LangChain has concluded from the calls, it concluded from others.
         answer = ModelResponse([turn])
     if is_forbidden({TOOL_CHOICE: request.tool_choice}):
-        # In the message it outlasts an interrupt.
-        metadata = {**turn.response_metadata, TOOL_CHOICE: request.tool_choice}
-        turn = turn.model_copy(update={"response_metadata": metadata})
+        turn = with_note(turn, TOOL_CHOICE, request.tool_choice)
     return answer, with_readable_calls(turn, each_once(written))
 
 

@@ -38,10 +38,10 @@ from selfcorrect.langchain.turn_state import (
     WORDS,
     Start,
     beside_calls,
-    mark_of,
+    notes_of,
     stop_reason,
     with_executed_calls,
-    with_mark,
+    with_note,
 )
 from selfcorrect.model import Call, JsonDict
 from selfcorrect.nodes.execute import unfit
@@ -111,12 +111,12 @@ async def _take_turn(
     if is_blank(turn) and run.empty is None:
         turn = _with_text(turn, NO_ANSWER)
     turn = await _repair(turn, messages, run, loop)
-    turn = with_mark(turn, WORDS, run.words_for(turn.tool_calls))
+    turn = with_note(turn, WORDS, run.words_for(turn.tool_calls))
     calls = [call for call in turn.tool_calls if call["name"] not in run.structured]
     run.account.check_calls(calls, messages)
     result = [turn if isinstance(part, AIMessage) else part for part in response.result]
     # No tool answers a malformed call of the structured answer.
-    starts = mark_of(turn, STARTS)
+    starts = notes_of(turn, STARTS)
     malformed = [call for call in shown_calls(turn) if call.id in starts]
     unread = [call for call in malformed if call.name in run.structured]
     result += [LANGCHAIN.answer(None, call, MALFORMED) for call in unread]
@@ -130,7 +130,6 @@ async def _ask_until_it_stands(
     feedback = run.object_once(object_to_repeats(messages))
     if feedback is not None:
         prompt = prompt.override(messages=[*prompt.messages, feedback_message(feedback)])
-    before = {*run.objections}
     left = MOST_ASKS
     while True:
         left -= 1
@@ -140,8 +139,7 @@ async def _ask_until_it_stands(
         unread = "" if turn.tool_calls else read_text_calls(turn, messages, run, loop.context)
         if not isinstance(unread, str):
             turn, unread = unread, ""
-        # One turn is asked for beyond those of a policy.
-        feedback = _object(turn, unread, run, may_object=run.objections <= before)
+        feedback = _object(turn, unread, run)
         if feedback is None or not left:
             return response, turn
         shown = _with_text(turn, NO_WORDS) if is_blank(turn) else turn
@@ -160,7 +158,7 @@ def _show_tools(request: ModelRequest[Any], loop: Loop) -> list[BaseTool | JsonD
     return shown
 
 
-def _object(turn: AIMessage, unread: str, run: AgentRun, *, may_object: bool) -> str | None:
+def _object(turn: AIMessage, unread: str, run: AgentRun) -> str | None:
     """Return what a policy, or what we, have to say against a turn."""
     objection = None
     if is_blank(turn):
@@ -172,15 +170,14 @@ def _object(turn: AIMessage, unread: str, run: AgentRun, *, may_object: bool) ->
         if run.empty is not None:
             run.empty.on_answer()
         if not turn.tool_calls:
-            reason, structured = stop_reason(turn), run.structured
-            objection = may_end([turn], stop_reason=reason, unread=unread, structured=structured)
-    return run.object_once(objection) if may_object else None
+            objection = may_end(stop_reason(turn), unread, run.structured)
+    return run.object_once(objection)
 
 
 async def _repair(turn: AIMessage, messages: Thread, run: AgentRun, loop: Loop) -> AIMessage:
     """Return the turn with its calls repaired, as far as that needs no execution and no person."""
     beside = beside_calls(turn, [*messages, turn])
-    calls, starts = shown_calls(turn), mark_of(turn, STARTS)
+    calls, starts = shown_calls(turn), notes_of(turn, STARTS)
     for at, call in enumerate(calls):
         start = starts.get(call.id)
         if call.name in run.structured:
@@ -192,7 +189,7 @@ async def _repair(turn: AIMessage, messages: Thread, run: AgentRun, loop: Loop) 
         state = await _walk({**given, **beside}, loop)
         if state is not None:
             calls[at], starts[call.id] = _show(call.id, state)
-    return with_mark(with_calls(turn, calls), STARTS, starts)
+    return with_note(with_calls(turn, calls), STARTS, starts)
 
 
 def _with_text(message: AIMessage, text: str) -> AIMessage:

@@ -16,7 +16,7 @@ from selfcorrect.langchain.turn_state import (
     Start,
     Starts,
     beside_calls,
-    with_mark,
+    with_note,
     with_readable_calls,
 )
 from selfcorrect.model import JSON, Call
@@ -162,7 +162,7 @@ def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> AIMessage:
     for index, shown in enumerate(readable.tool_calls):
         given = {"raw": turn.text, "index": index}
         starts[shown["id"]] = Start(shown=name_and_args(shown), given=given)
-    return with_mark(readable, STARTS, starts)
+    return with_note(readable, STARTS, starts)
 
 
 def _without_text(turn: AIMessage, around: str) -> str | list[Any]:

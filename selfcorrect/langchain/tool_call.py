@@ -16,7 +16,7 @@ from selfcorrect.errors import CorrectionFailed, EscalationError, NotDone
 from selfcorrect.graph import AGAIN, CHECKPOINTER
 from selfcorrect.langchain.agent_run import RUN, AgentRun
 from selfcorrect.langchain.calls import name_and_args
-from selfcorrect.langchain.ending import may_end, why_over
+from selfcorrect.langchain.ending import FAILED
 from selfcorrect.langchain.host import Host, configurable_of
 from selfcorrect.langchain.listening_tool import LISTENER
 from selfcorrect.langchain.thread import (
@@ -30,7 +30,7 @@ from selfcorrect.langchain.thread import (
     text_in,
     value_in,
 )
-from selfcorrect.langchain.turn_state import STARTS, WORDS, beside_calls, mark_of
+from selfcorrect.langchain.turn_state import STARTS, WORDS, beside_calls, notes_of
 from selfcorrect.model import ABSENT, JSON, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.nodes.call_once import EXECUTION, change
@@ -69,24 +69,21 @@ async def run_call(
     if (on_trail := host.options.get("on_trail")) is not None:
         on_trail(run.record())
     answer = run.answer()
-    is_direct = request.tool is not None and request.tool.return_direct
-    if agent_run is None or not is_direct:
-        return answer
     # Where a tool's answer is the agent's, LangChain ends with it even if it is an error.
-    thread = [*messages, answer]
-    objection = may_end(thread) if why_over(thread, is_running=True) is None else None
-    if agent_run.object_once(objection) is None:
+    is_direct = request.tool is not None and request.tool.return_direct
+    has_failed = is_direct and getattr(answer, "status", None) == "error"
+    if agent_run is None or not has_failed or agent_run.object_once(FAILED) is None:
         return answer
     return Command(update={"messages": [answer]}, goto="model")
 
 
 def _tools_of(request: ToolCallRequest) -> Sequence[BaseTool]:
     """Return the tools of the agent that makes a call."""
-    tools, own = request.runtime.tools, request.tool
-    if own is None or any(tool is own for tool in tools):
-        return tools
-    # Another middleware has brought a tool of its own.
-    return [*(tool for tool in tools if tool.name != own.name), own]
+    tools = {tool.name: tool for tool in request.runtime.tools}
+    if request.tool is not None:
+        # Another middleware may have brought a tool of its own.
+        tools[request.tool.name] = request.tool
+    return [*tools.values()]
 
 
 def _inputs_of(call: ToolCall, state: JsonObject) -> tuple[JsonDict, str | None]:
@@ -97,7 +94,7 @@ def _inputs_of(call: ToolCall, state: JsonObject) -> tuple[JsonDict, str | None]
     shown = name_and_args(call)
     inputs: JsonDict = {"call": {**shown, "id": call_id}}
     # Another middleware, or a person, may have edited the call already.
-    start = mark_of(turn, STARTS).get(call_id)
+    start = notes_of(turn, STARTS).get(call_id)
     if start and start["shown"] == shown:
         inputs = start["given"]
     elif start and not call["args"] and not start["shown"]["args"]:
@@ -106,7 +103,7 @@ def _inputs_of(call: ToolCall, state: JsonObject) -> tuple[JsonDict, str | None]
     # Where messages have no ids, the same call in a later message is another one.
     message_id = turn.id if turn and turn.id else f"#{len(messages) - len(behind)}"
     inputs = {**inputs, **beside_calls(turn, messages), "message_id": message_id}
-    return inputs, mark_of(turn, WORDS).get(call_id)
+    return inputs, notes_of(turn, WORDS).get(call_id)
 
 
 @dataclass(eq=False, slots=True)

@@ -1,6 +1,6 @@
 """What a turn of the model holds: calls that can be read, and what the loop starts from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypedDict
 from uuid import uuid4
@@ -20,7 +20,7 @@ STARTS = "selfcorrect_starts"
 WORDS = "selfcorrect_words"
 """Where a turn holds what the model reads about names that no tool has, by call id."""
 TOOL_CHOICE = "tool_choice"
-"""Where the metadata of a turn says that no call was allowed in it."""
+"""Where a turn says that no call was allowed in it."""
 
 
 class Start(TypedDict):
@@ -39,17 +39,20 @@ Starts: TypeAlias = dict[str | None, Start]
 """What the loop starts from, by call id."""
 
 
-def with_mark(turn: AIMessage, mark: str, items: Mapping[Any, Any]) -> AIMessage:
-    """Return the turn with these items, by call id; they belong to it wherever it is kept."""
-    if not items:
+def with_note(turn: AIMessage, key: str, note: Any) -> AIMessage:
+    """Return the turn with a note that is kept wherever it is kept; an empty note changes nothing.
+
+    It outlasts an interrupt, and stays with this turn where another middleware asks for a second.
+    """
+    if not note:
         return turn
-    marked = {**turn.additional_kwargs, mark: items}
-    return turn.model_copy(update={"additional_kwargs": marked})
+    extra = {**turn.additional_kwargs, key: note}
+    return turn.model_copy(update={"additional_kwargs": extra})
 
 
-def mark_of(turn: AIMessage | None, mark: str) -> dict[str | None, Any]:
-    """Return what `with_mark` gave to a turn."""
-    return {**turn.additional_kwargs.get(mark, {})} if turn else {}
+def notes_of(turn: AIMessage | None, key: str) -> dict[str | None, Any]:
+    """Return a turn's notes about its calls, by call id."""
+    return {**turn.additional_kwargs.get(key, {})} if turn else {}
 
 
 def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> AIMessage:
@@ -74,7 +77,7 @@ def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> AI
             starts[call_id] = Start(shown={"name": name, "args": args}, given=given)
         calls[call_id] = ThreadCall(call_id, name, args)
     readable = with_calls(message, [*calls.values()], [call.id for call in written])
-    return with_mark(readable, STARTS, starts)
+    return with_note(readable, STARTS, starts)
 
 
 _NO_OWNER = "(a piece of this turn belongs to no call)"
@@ -101,7 +104,7 @@ def beside_calls(turn: AIMessage | None, messages: Thread) -> JsonDict:
         "request": last_request(messages),
         "messages": messages,
         "finish_reason": stop_reason(turn) if turn else None,
-        TOOL_CHOICE: turn.response_metadata.get(TOOL_CHOICE) if turn else None,
+        TOOL_CHOICE: turn.additional_kwargs.get(TOOL_CHOICE) if turn else None,
     }
 
 
