@@ -160,18 +160,14 @@ def _show_tools(request: ModelRequest[Any], loop: Loop) -> list[BaseTool | JsonD
 
 def _object(turn: AIMessage, unread: str, run: AgentRun) -> str | None:
     """Return what a policy, or what we, have to say against a turn."""
-    objection = None
     if is_blank(turn):
-        if run.empty is not None:
-            return run.empty.handle()
-        objection = BLANK
-    else:
-        run.objections.discard(BLANK.reason)
-        if run.empty is not None:
-            run.empty.on_answer()
-        if not turn.tool_calls:
-            objection = may_end(stop_reason(turn), unread, run.structured)
-    return run.object_once(objection)
+        return run.object_once(BLANK) if run.empty is None else run.empty.handle()
+    run.objections.discard(BLANK.reason)
+    if run.empty is not None:
+        run.empty.on_answer()
+    if turn.tool_calls:
+        return None
+    return run.object_once(may_end(stop_reason(turn), unread, run.structured))
 
 
 async def _repair(turn: AIMessage, messages: Thread, run: AgentRun, loop: Loop) -> AIMessage:

@@ -9,14 +9,9 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolCall, ToolMessa
 
 from selfcorrect.context import RunContext
 from selfcorrect.langchain.agent_run import AgentRun
-from selfcorrect.langchain.calls import name_and_args
 from selfcorrect.langchain.ending import Thread, is_word_of_user
 from selfcorrect.langchain.turn_state import (
-    STARTS,
-    Start,
-    Starts,
     beside_calls,
-    with_note,
     with_readable_calls,
 )
 from selfcorrect.model import JSON, Call
@@ -152,17 +147,13 @@ def _fold(text: str) -> str:
 
 
 def _with_text_calls(turn: AIMessage, chosen: "Chosen") -> AIMessage:
-    written: list[ThreadCall] = []
-    for call in chosen.calls:
-        is_named = isinstance(call.arguments, dict) and not call.positional
-        written.append(ThreadCall("", call.name, call.arguments if is_named else {}))
+    # Which parameter a value by position means, the loop finds out.
+    written = [
+        ThreadCall("", call.name, "" if call.positional else call.arguments)
+        for call in chosen.calls
+    ]
     content = _without_text(turn, chosen.around)
-    readable = with_readable_calls(turn.model_copy(update={"content": content}), written)
-    starts: Starts = {}
-    for index, shown in enumerate(readable.tool_calls):
-        given = {"raw": turn.text, "index": index}
-        starts[shown["id"]] = Start(shown=name_and_args(shown), given=given)
-    return with_note(readable, STARTS, starts)
+    return with_readable_calls(turn.model_copy(update={"content": content}), written, turn.text)
 
 
 def _without_text(turn: AIMessage, around: str) -> str | list[Any]:

@@ -55,12 +55,19 @@ def notes_of(turn: AIMessage | None, key: str) -> dict[str | None, Any]:
     return {**turn.additional_kwargs.get(key, {})} if turn else {}
 
 
-def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> AIMessage:
+def with_readable_calls(
+    message: AIMessage, written: Sequence[ThreadCall], raw: str = ""
+) -> AIMessage:
     """Return the message with the written calls as calls, and with what the loop starts from.
 
     Each call gets an id of its own, and a call that was sent twice is one. The arguments of a
     malformed call are empty in the thread; the loop starts from its text. Where a piece of the turn
     belongs to no call, each call is malformed: the piece may be the rest of any.
+
+    Args:
+        message: The turn.
+        written: Its calls, as they were written.
+        raw: The text in which they were written; empty where they came as calls.
     """
     is_torn = any(call.args and not call.name for call in written)
     calls: dict[str, ThreadCall] = {}
@@ -71,9 +78,11 @@ def with_readable_calls(message: AIMessage, written: Sequence[ThreadCall]) -> AI
             # The same when a node runs again from its top.
             place = digest(message.id or uuid4().hex, index)
             call_id = f"call_{place[:12]}"
-        if is_torn or not isinstance(args, dict):
-            given = {"call": {"name": name, "args": _NO_OWNER if is_torn else args, "id": call_id}}
-            args = {}
+        is_malformed = is_torn or not isinstance(args, dict)
+        if raw or is_malformed:
+            own = {"name": name, "args": _NO_OWNER if is_torn else args, "id": call_id}
+            given = {"raw": raw, "index": index} if raw else {"call": own}
+            args = {} if is_malformed else args
             starts[call_id] = Start(shown={"name": name, "args": args}, given=given)
         calls[call_id] = ThreadCall(call_id, name, args)
     readable = with_calls(message, [*calls.values()], [call.id for call in written])

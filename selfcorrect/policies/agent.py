@@ -44,9 +44,6 @@ class AgentBudget:
                 raise GraphSetupError(f"`{part.name}` must be a positive number: {bound!r}")
 
 
-BOUNDS = tuple(part.name for part in fields(AgentBudget))
-
-
 @frozen
 class Stop:
     """End the run with its report; this is what happens without a handler."""
@@ -65,7 +62,7 @@ class Extend:
     """
 
     def __init__(self, **bounds: float) -> None:
-        refuse_unknown("bound", bounds, BOUNDS)
+        refuse_unknown("bound", bounds, AgentBudget.__annotations__)
         # A budget refuses a bound that is not a positive number.
         AgentBudget(**bounds)  # type: ignore[arg-type]
         self.bounds = bounds
