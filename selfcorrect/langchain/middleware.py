@@ -60,6 +60,7 @@ class SelfCorrectionState(AgentState[Any]):
     """The state of an agent with the private keys of the middleware."""
 
     selfcorrect_run: NotRequired[Annotated[AgentRun, UntrackedValue, PrivateStateAttr]]
+    selfcorrect_starts: NotRequired[Annotated[JsonDict, PrivateStateAttr]]
     selfcorrect_spent: NotRequired[Annotated[JsonDict, PrivateStateAttr]]
 
 

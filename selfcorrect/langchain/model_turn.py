@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from langchain.agents.middleware.types import ExtendedModelResponse, ModelRequest, ModelResponse
 from langchain.agents.structured_output import AutoStrategy, ToolStrategy
@@ -37,6 +38,7 @@ from selfcorrect.langchain.turn_state import (
     STARTS,
     WORDS,
     Start,
+    Starts,
     beside_calls,
     notes_of,
     stop_reason,
@@ -110,14 +112,16 @@ async def _take_turn(
         return response
     if is_blank(turn) and run.empty is None:
         turn = _with_text(turn, NO_ANSWER)
-    turn = await _repair(turn, messages, run, loop)
+    turn, starts = await _repair(turn, messages, run, loop)
+    if starts:
+        turn = turn if turn.id else turn.model_copy(update={"id": str(uuid4())})
+        update[STARTS] = {turn.id: starts}
     turn = with_note(turn, WORDS, run.words_for(turn.tool_calls))
     calls = [call for call in turn.tool_calls if call["name"] not in run.structured]
     run.account.check_calls(calls, messages)
     result = [turn if isinstance(part, AIMessage) else part for part in response.result]
     # No tool answers a malformed call of the structured answer.
-    starts = notes_of(turn, STARTS)
-    malformed = [call for call in shown_calls(turn) if call.id in starts]
+    malformed = [call for call in shown_calls(turn) if call.id in notes_of(turn, STARTS)]
     unread = [call for call in malformed if call.name in run.structured]
     result += [LANGCHAIN.answer(None, call, MALFORMED) for call in unread]
     return replace(response, result=result)
@@ -170,12 +174,15 @@ def _object(turn: AIMessage, unread: str, run: AgentRun) -> str | None:
     return run.object_once(may_end(stop_reason(turn), unread, run.structured))
 
 
-async def _repair(turn: AIMessage, messages: Thread, run: AgentRun, loop: Loop) -> AIMessage:
-    """Return the turn with its calls repaired, as far as that needs no execution and no person."""
+async def _repair(
+    turn: AIMessage, messages: Thread, run: AgentRun, loop: Loop
+) -> tuple[AIMessage, Starts]:
+    """Return the turn, repaired without an execution or a person, and what the loop starts from."""
     beside = beside_calls(turn, [*messages, turn])
-    calls, starts = shown_calls(turn), notes_of(turn, STARTS)
+    calls, unread = shown_calls(turn), notes_of(turn, STARTS)
+    starts: Starts = {}
     for at, call in enumerate(calls):
-        start = starts.get(call.id)
+        start = unread.get(call.id)
         if call.name in run.structured:
             continue
         if start is None and loop.context.check_call(Call(call.name, call.args)) is None:
@@ -185,7 +192,9 @@ async def _repair(turn: AIMessage, messages: Thread, run: AgentRun, loop: Loop) 
         state = await _walk({**given, **beside}, loop)
         if state is not None:
             calls[at], starts[call.id] = _show(call.id, state)
-    return with_note(with_calls(turn, calls), STARTS, starts)
+            if isinstance(state["current"]["args"], dict):
+                unread.pop(call.id, None)
+    return with_note(with_calls(turn, calls), STARTS, unread), starts
 
 
 def _with_text(message: AIMessage, text: str) -> AIMessage:

@@ -51,8 +51,8 @@ async def run_call(
         request: The call.
         handler: LangChain's own, which runs the tool.
         host: The host.
-        state: `messages`, in which each call of the last turn has an id of its own, and `RUN`
-            where the host has it.
+        state: `messages`, in which each call of the last turn has an id of its own, and `STARTS`
+            and `RUN` where the host has them.
         is_async: Whether the host is async; if not, nothing is awaited.
     """
     call, messages = request.tool_call, state["messages"]
@@ -94,7 +94,9 @@ def _inputs_of(call: ToolCall, state: JsonObject) -> tuple[JsonDict, str | None]
     shown = name_and_args(call)
     inputs: JsonDict = {"call": {**shown, "id": call_id}}
     # Another middleware, or a person, may have edited the call already.
-    start = notes_of(turn, STARTS).get(call_id)
+    # The state may hold another message, which has other calls.
+    own = (state.get(STARTS) or {}).get(turn.id, {}) if turn else {}
+    start = {**notes_of(turn, STARTS), **own}.get(call_id)
     if start and start["shown"] == shown:
         inputs = start["given"]
     elif start and not call["args"] and not start["shown"]["args"]:

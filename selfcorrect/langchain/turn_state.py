@@ -16,7 +16,11 @@ from selfcorrect.threads.forms import ThreadCall
 from selfcorrect.threads.history import stop_reason_of
 
 STARTS = "selfcorrect_starts"
-"""Where a turn holds what the loop starts from, by call id."""
+"""Where a turn, and by its id the agent's state, hold what the loop starts from, by call id.
+
+A call stands the same everywhere in its message, so the state has what it was before. The turn has
+those that are shown without their arguments, because they could not be read.
+"""
 WORDS = "selfcorrect_words"
 """Where a turn holds what the model reads about names that no tool has, by call id."""
 TOOL_CHOICE = "tool_choice"
@@ -40,14 +44,15 @@ Starts: TypeAlias = dict[str | None, Start]
 
 
 def with_note(turn: AIMessage, key: str, note: Any) -> AIMessage:
-    """Return the turn with a note that is kept wherever it is kept; an empty note changes nothing.
+    """Return the turn with this note in place of its own; an empty one leaves none.
 
     It outlasts an interrupt, and stays with this turn where another middleware asks for a second.
     """
-    if not note:
-        return turn
-    extra = {**turn.additional_kwargs, key: note}
-    return turn.model_copy(update={"additional_kwargs": extra})
+    extra = {name: item for name, item in turn.additional_kwargs.items() if name != key}
+    if note:
+        extra[key] = note
+    changed = turn.model_copy(update={"additional_kwargs": extra})
+    return turn if changed == turn else changed
 
 
 def notes_of(turn: AIMessage | None, key: str) -> dict[str | None, Any]:
