@@ -93,10 +93,10 @@ def _inputs_of(call: ToolCall, state: JsonObject) -> tuple[JsonDict, str | None]
     call_id = call["id"]
     shown = name_and_args(call)
     inputs: JsonDict = {"call": {**shown, "id": call_id}}
-    # Another middleware, or a person, may have edited the call already.
     # The state may hold another message, which has other calls.
     own = (state.get(STARTS) or {}).get(turn.id, {}) if turn else {}
     start = {**notes_of(turn, STARTS), **own}.get(call_id)
+    # Another middleware, or a person, may have edited the call already.
     if start and start["shown"] == shown:
         inputs = start["given"]
     elif start and not call["args"] and not start["shown"]["args"]:
