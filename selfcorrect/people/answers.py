@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import Record, Refuse, Run, Verdict
 from selfcorrect.effects.equal import digest
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import AnsweredError
 from selfcorrect.lazy import load_table
 from selfcorrect.model import (
