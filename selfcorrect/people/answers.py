@@ -104,7 +104,8 @@ def repair_of(
     | `{"action": "reject", "reason": "…"}`, the word, or None | ends the run |
     | `{"action": "respond", "message": "…"}` | answers for the tool, which is not called |
 
-    LangChain's forms count too: `{"type": …}`, alone or as `{"decisions": [{…}]}`. A bare word such as "no" is a value only where the place lists it or is a boolean.
+    LangChain's forms count too: `{"type": …}`, alone or as `{"decisions": [{…}]}`. A bare word such
+    as "no" is a value only where the place lists it or is a boolean.
 
     `"question": id` beside the action names the question, as `{"question": id, "answer": …}` does
     around any of these; only the first question of a run takes an answer without it, so that a
