@@ -55,7 +55,9 @@ def compile_loop(loop: Loop, checkpointer: Any = None) -> CompiledStateGraph[Any
     for node, routes in loop.table.routes.items():
         builder.add_node(node, GraphNode(loop, node), destinations=_labels(routes))
         builder.add_conditional_edges(node, Router(loop.table, node))
-    return builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    graph = builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    graph.__class__ = DrawnGraph
+    return graph
 
 
 def resume(graph: Any, given: Any, config: JsonObject | None = None) -> Any:
@@ -84,6 +86,15 @@ async def _resume(way: str, graph: Any, given: Any, config: JsonObject | None) -
     elif snapshot is not None and snapshot.values:
         return snapshot.values
     return await value_of(getattr(graph, f"{way}invoke")(given, config))
+
+
+class DrawnGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """Draws itself in notebooks; LangGraph's own picture needs a service on the network."""
+
+    def _repr_mimebundle_(self, **_: Any) -> JsonDict:
+        from selfcorrect.notebook.outputs import show
+
+        return show(self).bundle
 
 
 class GraphNode(Runnable[Any, Any]):
