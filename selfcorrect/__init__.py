@@ -11,15 +11,15 @@ from selfcorrect.lazy import load_names
 _HOMES = {
     "langchain.middleware": "AgentOptions SelfCorrection",
     "nodes.diagnose": "classify",
-    "effects": "Effect Outcome",
+    "effects": "Outcome",
     "errors": "CorrectionFailed Escalation EscalationError GraphSetupError HardFailure LedgerError"
     " MapError NotDone SelfCorrectError",
     "graph": "aresume build_graph resume",
     "handlers": "DeserializationError ExecutionError InvalidArgs OnError default_on_error on_error",
     "limits": "Limits",
     "mender": "MendedCall Mender Mending repair_call",
-    "model": "ABSENT Ask Call Category Change Changed Diagnosis ErrorKind Escalate Fix GiveUp"
-    " Repair Result Retry Safety Severity Terminal Wait",
+    "model": "ABSENT Ask Call Category Change Changed Diagnosis Effect ErrorKind Escalate Fix"
+    " GiveUp Repair Result Retry Safety Severity Terminal Wait",
     "models.prompts": "Prompts",
     "pointer": "look",
     "policies.run": "ToolErrorPolicy",

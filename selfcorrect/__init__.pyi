@@ -1,9 +1,6 @@
 """The public names, for type checkers; `__init__.py` loads each when it is first used."""
 
-from selfcorrect.effects import (
-    Effect as Effect,
-    Outcome as Outcome,
-)
+from selfcorrect.effects import Outcome as Outcome
 from selfcorrect.errors import (
     CorrectionFailed as CorrectionFailed,
     Escalation as Escalation,
@@ -43,6 +40,7 @@ from selfcorrect.model import (
     Change as Change,
     Changed as Changed,
     Diagnosis as Diagnosis,
+    Effect as Effect,
     ErrorKind as ErrorKind,
     Escalate as Escalate,
     Fix as Fix,

@@ -15,8 +15,8 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.graph import START
 
 from selfcorrect.context import run_sync
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import may_start_over
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import CHECKPOINTER, SCOPE, GraphNode
 from selfcorrect.model import UNDECLARED, JsonDict, JsonObject, T

@@ -98,7 +98,6 @@ class RunContext:
         thread: The host's thread, or None.
         task: The host's name for the present step, which is the same each time that it is run
             again; None where it has none.
-        again: Whether a person says that what was in doubt before this run is to be done again.
         scope: What stands in for thread and task where several graphs run for one purpose.
         texts: What was read in the last texts, by text and by why the model stopped.
     """
@@ -124,7 +123,6 @@ class RunContext:
     answer: Callable[[], JSON] | None = None
     thread: str | None = None
     task: str | None = None
-    again: bool = False
     scope: str | None = None
     texts: "dict[tuple[str, str | None], Chosen | Unreadable | None]" = field(default_factory=dict)
 

@@ -20,8 +20,6 @@ from selfcorrect.setup import Options, build_loop, show_options
 from selfcorrect.state import ONE_STEP_KEYS, CorrectionOutput
 from selfcorrect.step import Loop, run_step
 
-AGAIN = "selfcorrect_again"
-"""The key of a config by which a person says that what is in doubt is to be done again."""
 SCOPE = "selfcorrect_scope"
 """The key of what stands in for a thread, where several graphs run for one purpose."""
 CHECKPOINTER = "__pregel_checkpointer"
@@ -57,45 +55,46 @@ def compile_loop(loop: Loop, checkpointer: Any = None) -> CompiledStateGraph[Any
     for node, routes in loop.table.routes.items():
         builder.add_node(node, GraphNode(loop, node), destinations=_labels(routes))
         builder.add_conditional_edges(node, Router(loop.table, node))
-    return builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    graph = builder.compile(checkpointer=checkpointer, name="selfcorrect")
+    graph.__class__ = DrawnGraph
+    return graph
 
 
-def resume(graph: Any, given: Any, config: JsonObject | None = None, *, again: bool = False) -> Any:
+def resume(graph: Any, given: Any, config: JsonObject | None = None) -> Any:
     """Return the output of a run that has ended, the rest of one that was begun, or a new run's.
 
     Args:
         graph: A compiled LangGraph graph: of `build_graph`, an agent, or one around either.
         given: Its input, for a thread that has not begun.
         config: Its config; `configurable.thread_id` names the thread.
-        again: Whether a person says that a call of this thread which may have been done is to be
-            done once more, should it come to it. The thread is then run with `given`, even if it
-            has ended.
     """
-    return run_sync(_resume("", graph, given, config, again=again))
+    return run_sync(_resume("", graph, given, config))
 
 
-async def aresume(
-    graph: Any, given: Any, config: JsonObject | None = None, *, again: bool = False
-) -> Any:
+async def aresume(graph: Any, given: Any, config: JsonObject | None = None) -> Any:
     """Like `resume`, for graphs whose tools or checkpointer are async."""
-    return await _resume("a", graph, given, config, again=again)
+    return await _resume("a", graph, given, config)
 
 
-async def _resume(
-    way: str, graph: Any, given: Any, config: JsonObject | None, *, again: bool
-) -> Any:
+async def _resume(way: str, graph: Any, given: Any, config: JsonObject | None) -> Any:
     """Resume a graph by methods of its sync or its async way: `invoke` or `ainvoke`."""
-    own = dict(config or {})
-    inner = own.get("configurable") or {}
-    if again:
-        own["configurable"] = {**inner, AGAIN: True}
-    is_kept = "thread_id" in inner and getattr(graph, "checkpointer", None) is not None
-    snapshot = await value_of(getattr(graph, f"{way}get_state")(own)) if is_kept else None
+    has_thread = "thread_id" in ((config or {}).get("configurable") or {})
+    is_kept = has_thread and getattr(graph, "checkpointer", None) is not None
+    snapshot = await value_of(getattr(graph, f"{way}get_state")(config)) if is_kept else None
     if snapshot is not None and snapshot.tasks:
         given = None
-    elif snapshot is not None and snapshot.values and not again:
+    elif snapshot is not None and snapshot.values:
         return snapshot.values
-    return await value_of(getattr(graph, f"{way}invoke")(given, own))
+    return await value_of(getattr(graph, f"{way}invoke")(given, config))
+
+
+class DrawnGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """Draws itself in notebooks; LangGraph's own picture needs a service on the network."""
+
+    def _repr_mimebundle_(self, **_: Any) -> JsonDict:
+        from selfcorrect.notebook.outputs import show
+
+        return show(self).bundle
 
 
 class GraphNode(Runnable[Any, Any]):
@@ -155,7 +154,6 @@ def _host(context: RunContext, config: RunnableConfig | None, *, is_async: bool)
         ask=(context.ask or interrupt) if configurable.get(CHECKPOINTER) is not None else None,
         thread=None if thread is None else str(thread),
         task=configurable.get("checkpoint_ns") or None,
-        again=bool(configurable.get(AGAIN)),
         scope=configurable.get(SCOPE),
     )
 

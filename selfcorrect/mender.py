@@ -11,7 +11,7 @@ from selfcorrect.model import JSON, Call, Change, JsonDict, JsonObject, change_o
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.reading.choose import Chosen
 from selfcorrect.setup import Options, build_loop, show_options
-from selfcorrect.step import awalk, walk
+from selfcorrect.step import walk
 from selfcorrect.tools.spec import collect_tools
 
 _OUTCOMES = ("valid", "repaired", "ask", "failed")
@@ -128,11 +128,6 @@ class Mender:
         """
         inputs = self._inputs(given, beside)
         return _join([walk(self._loop, one) for one in inputs], inputs)
-
-    async def acall(self, given: JSON, **beside: JSON) -> Mending:
-        """Like `call`, for models and strategies that are async."""
-        inputs = self._inputs(given, beside)
-        return _join([await awalk(self._loop, one) for one in inputs], inputs)
 
     def message(self, message: Any, **beside: JSON) -> Mending:
         """Repair the calls of an assistant's message, whatever its form; each by itself.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields
 from pathlib import Path
 
-from selfcorrect.effects.outcome import Outcome
+from selfcorrect.effects import Outcome
 from selfcorrect.lazy import load_table
 from selfcorrect.model import JSON, JsonDict, JsonObject, acts, frozen
 from selfcorrect.text import release

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, TypedDict, get_type_hints
 
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import Record
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import JSON, ChangeJson, Escalate, Finding, JsonDict, Terminal, acts
 from selfcorrect.text import release
 

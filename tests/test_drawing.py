@@ -199,8 +199,10 @@ def test_a_broken_trail_is_told(output):
 
 def test_a_graph_is_shown_offline():
     graph = build_graph([book_flight])
-    bundle = show(graph)._repr_mimebundle_()
+    bundle = graph._repr_mimebundle_()
+    assert bundle == show(graph)._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", "image/svg+xml"}
+    assert graph.with_config(tags=["a"])._repr_mimebundle_() == bundle
     assert bundle["text/plain"] == ascii_graph(picture_of(graph))
 
 

@@ -143,6 +143,7 @@ HOSTS = set("langchain integrations proxy batch cli notebook drawing watching te
 """Rooms that use what stands below them, and that nothing below imports."""
 SHOWS = {
     ("__main__", "cli"),
+    ("graph", "notebook"),  # a graph draws itself as the last value of a cell
     ("mender", "langchain"),  # threads of LangChain, beside those of providers
     ("step", "watching"),  # the log, once somebody reads it
     ("nodes", "watching"),

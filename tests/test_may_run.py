@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from kit import DATA, table
 
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import (
     BEGUN,
     Hold,
@@ -22,7 +23,6 @@ from selfcorrect.effects.again import (
     may_run,
     may_start_over,
 )
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.model import EFFECTS, acts
 
 SAME, OTHER = "same", "other"

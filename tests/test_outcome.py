@@ -12,8 +12,8 @@ import pytest
 from kit import DATA, table
 
 from selfcorrect.diagnosis.facts import reported_error
+from selfcorrect.effects import Outcome, with_doubt
 from selfcorrect.effects.failure import outcome_of
-from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import ToolReportedError
 from selfcorrect.model import ErrorKind
 

@@ -1,4 +1,4 @@
-"""A run is taken up where it was cut off; a doubt is done again only where a person says so."""
+"""A run is taken up where it was cut off, and what may have been done is not done again."""
 
 import asyncio
 from contextlib import suppress
@@ -72,16 +72,6 @@ def test_what_may_have_been_done_is_not_done_again(case, is_async):
     assert not is_done(out)
 
 
-@CASES
-@pytest.mark.parametrize("is_async", [False, True])
-def test_a_person_says_that_it_is_done_again(case, is_async):
-    make, given, ran, is_done = case()
-    with pytest.raises(Cut):
-        make().invoke(given, THREAD)
-    assert is_done(take_up(is_async, make(), given, THREAD, again=True))
-    assert len(ran) == 2
-
-
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_run_that_has_ended_is_not_run_again(is_async):
     tool = Tool(effect="mutating")
@@ -90,16 +80,6 @@ def test_a_run_that_has_ended_is_not_run_again(is_async):
     assert take_up(is_async, graph, given, THREAD)["result"] == "ok"
     assert take_up(is_async, graph, given, THREAD)["result"] == "ok"
     assert len(tool.ran) == 1
-
-
-def test_what_is_lost_once_more_is_in_doubt_again():
-    tool = Tool(TimeoutError("x"), TimeoutError("x"), effect="mutating")
-    graph = build_graph([tool.spec], checkpointer=InMemorySaver())
-    given = {"call": {"name": "t", "args": {"q": 1}}}
-    for _ in range(2):
-        out = resume(graph, given, THREAD, again=True)
-        assert out["failure"]["reason"] == "unknown_outcome"
-    assert len(tool.ran) == 2
 
 
 def test_a_graph_without_a_thread_runs():
@@ -112,7 +92,9 @@ def test_a_graph_without_a_thread_runs():
 def test_one_approval_lets_a_lost_call_run_once_more_and_not_twice(end):
     tool = Tool(TimeoutError("x"), end, effect="mutating")
     ask = ErrorRule(id="ask", error=["TimeoutError"], repair=["ask-human"])
-    graph = build_graph([tool.spec], strategies=with_rules(ask), checkpointer=InMemorySaver())
+    ledger = MemoryLedger()
+    parts = {"ledger": ledger, "strategies": with_rules(ask), "checkpointer": InMemorySaver()}
+    graph = build_graph([tool.spec], **parts)
     given = {"call": {"name": "t", "args": {"q": 1}}}
     question = graph.invoke(given, THREAD)["__interrupt__"][0].value
     with suppress(Cut):
@@ -121,4 +103,6 @@ def test_one_approval_lets_a_lost_call_run_once_more_and_not_twice(end):
     assert graph.invoke(None, past.config)["failure"]["reason"] == "unknown_outcome"
     assert len(tool.ran) == 2
     # Whoever knows of the second loss may still say so.
-    assert resume(graph, given, THREAD, again=True)["result"] == "ok"
+    for doubt in ledger.records(doubts=True):
+        ledger.settle(doubt.key, "not_done", by="ann")
+    assert graph.invoke(given, THREAD)["result"] == "ok"

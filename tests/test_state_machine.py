@@ -156,7 +156,7 @@ class Deployment(RuleBasedStateMachine):
         self.lock, self.saver = threading.RLock(), Saver()
         # By identity: what became of it, its value, and the key of its record.
         self.status, self.values, self.keys, self.ran = {}, {}, {}, Counter()
-        self.words, self.again, self.told, self.questions, self.inputs = [], (), set(), [], []
+        self.words, self.told, self.questions, self.inputs = [], set(), [], []
         self.ends, self.stands, self.answers, self.faults = [], None, {}, []
         self.called, self.is_cut = None, False
         self.store = type(self).open()
@@ -221,7 +221,6 @@ class Deployment(RuleBasedStateMachine):
         against = self.obstacles(identity, name)
         if self.status.get(identity) == DONE:
             self.faults.append(f"doubled: {identity} was done")
-        against -= set(self.again)
         if self.ran[identity] > 1:
             # That one more call is wanted was said before its first execution.
             against = {each for each in against if self.status[each] != DONE}
@@ -259,7 +258,7 @@ class Deployment(RuleBasedStateMachine):
         except AnsweredError:
             return None
         finally:
-            self.again, self.plan.at = (), None
+            self.plan.at = None
         if asked := out.get("__interrupt__"):
             self.questions.append((self.kept.get_state(config).config, asked[0].value))
             self.told.update(self.known(asked[0].value))
@@ -321,14 +320,13 @@ class Deployment(RuleBasedStateMachine):
         course=COURSES,
         change=calls,
         keys=st.sets(st.sampled_from(["id", "index", "message_id", "amount"]), max_size=2),
-        again=st.booleans(),
     )
-    def call_again(self, at, course, change, keys, again):
+    def call_again(self, at, course, change, keys):
         """Make a call that was made before: the very same, or with another id or value."""
         given, scope = self.inputs[at % len(self.inputs)]
-        self.run({**given, **{key: change[key] for key in keys}}, scope, course, again=again)
+        self.run({**given, **{key: change[key] for key in keys}}, scope, course)
 
-    def run(self, given, scope, course, again=False):
+    def run(self, given, scope, course):
         self.inputs.append((given, scope))
         amount, name = given["amount"], self.names[given["name"] % len(self.names)]
         args = {"to": "ann"} | ({} if amount is None else {"amount": amount})
@@ -343,9 +341,6 @@ class Deployment(RuleBasedStateMachine):
         equal = (self.scope, name, f"('amount', {amount})", "('to', 'ann')")
         identity = (equal, place(whole, call))
         before = self.obstacles(identity, name)
-        if again and home == "thread":
-            self.again = self.in_doubt()
-            before -= set(self.again)
         done = self.status.get(identity) == DONE
         is_clear = self.plan.at is None and given["amount"] is not None and name not in HARMLESS
         # An intent whose tool was never called is in doubt as well.
@@ -354,13 +349,8 @@ class Deployment(RuleBasedStateMachine):
         is_clear &= all(each.key in known for each in self.store.records() if each.alive)
         value = self.values.get(identity)
         graph = self.kept if config else self.bare
-        known = config and graph.get_state(config)
-        is_new = not (again and known and known.tasks)
-        if again and home == "thread":
-            out = self.drive(lambda: resume(graph, whole, config, again=True), config)
-        else:
-            out = self.drive(lambda: graph.invoke(whole, config), config)
-        if is_clear and is_new:
+        out = self.drive(lambda: graph.invoke(whole, config), config)
+        if is_clear:
             if done:
                 assert out["result"] == value, "another value"
             elif not before:
@@ -371,15 +361,8 @@ class Deployment(RuleBasedStateMachine):
         self.plan.at, self.plan.after = course["cut"], course["after"]
         self.plan.kills = course["kills"] and self.open is not MemoryLedger
 
-    def in_doubt(self):
-        return {
-            each
-            for each, status in self.status.items()
-            if each[0][0] == self.scope and status == DOUBT
-        }
-
-    @rule(number=st.sampled_from("1112"), again=st.booleans(), course=COURSES)
-    def take_up(self, number, again, course):
+    @rule(number=st.sampled_from("1112"), course=COURSES)
+    def take_up(self, number, course):
         """Resume a thread that was cut off."""
         config = thread(f"thread {number}")
         known = self.kept.get_state(config)
@@ -387,8 +370,7 @@ class Deployment(RuleBasedStateMachine):
             return
         self.scope = f"thread {number}"
         self.follow(course)
-        self.again = self.in_doubt() if again else ()
-        self.drive(lambda: resume(self.kept, None, config, again=again), config)
+        self.drive(lambda: resume(self.kept, None, config), config)
 
     @rule(number=st.sampled_from("1112"), at=st.integers(0, 30), fork=st.booleans(), course=COURSES)
     def travel(self, number, at, fork, course):

@@ -17,9 +17,9 @@ from selfcorrect.notebook import Stepper
 MENDED = ["plan", "execute", "diagnose", "select_strategy", "repair", "validate", "retry"]
 
 
-def step_through(tool, args, call_id="c1", confirm=False, **options):
+def step_through(tool, args, call_id="c1", **options):
     given_ = {"call": {"name": "t", "args": args, "id": call_id}}
-    return Stepper(build_graph([tool.spec], **options), given_, confirm=confirm)
+    return Stepper(build_graph([tool.spec], **options), given_)
 
 
 def broken(day="Oct 26, 2026"):
@@ -115,14 +115,6 @@ def test_a_relative_day_is_read_where_somebody_says_so(by):
         stepper.edit({"strategy": "format-date", "options": {"relative": True}})
     assert stepper.run().values["result"] == "ok"
     assert len(tool.ran) == 1
-
-
-def test_a_person_lets_what_is_in_doubt_run_again():
-    tool = Tool(TimeoutError("late"), effect="mutating")
-    stepper = step_through(tool, {"q": 1}, confirm=True).run()
-    assert stepper.view()["status"] == "failed"
-    assert stepper.goto(before="execute").run().values["result"] == "ok"
-    assert len(tool.ran) == 2
 
 
 class Shared(TypedDict, total=False):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from selfcorrect.cli.screen import InputError, say_json
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import Record, in_doubt
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import LedgerError, unknown_name
 from selfcorrect.model import JsonDict
 from selfcorrect.protocols import Ledger

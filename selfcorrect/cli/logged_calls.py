@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from selfcorrect.effects.outcome import Outcome
+from selfcorrect.effects import Outcome
 from selfcorrect.model import JSON, JsonDict, JsonObject, frozen
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.threads.past_calls import past_calls

@@ -12,7 +12,7 @@ from dataclasses import field
 from typing import Literal
 from uuid import uuid4
 
-from selfcorrect.effects.outcome import Outcome
+from selfcorrect.effects import Outcome
 from selfcorrect.model import HARMLESS, JSON, JsonDict, JsonObject, acts, frozen
 
 BEGUN = "begun"

@@ -92,16 +92,9 @@ def _typed(args: JsonObject, bind: Callable[[JsonDict], Any]) -> JSON:
     """Return the values of a function in one form."""
     # The author's validators may change what they are given.
     one, other = (bind(deepcopy(dict(args))) for _ in range(2))
-    return _form(one) if one == other else _common(_form(one), _form(other))
-
-
-def _common(one: JSON, other: JSON) -> JSON:
-    """Return what is the same whenever it is read: an id or a time may be made anew each time."""
-    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
-        return {key: _common(item, other[key]) for key, item in one.items()}
-    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        return [_common(*pair) for pair in zip(one, other, strict=True)]
-    return one if one == other else {"": "made anew"}
+    if one != other:
+        raise ValueError("the types make an id or a time anew")
+    return _form(one)
 
 
 def _normal(value: JSON, place: Place | None) -> JSON:

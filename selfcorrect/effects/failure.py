@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
-from selfcorrect.effects.outcome import Outcome
+from selfcorrect.effects import Outcome
 from selfcorrect.errors import Escalation, HardFailure, NotDone, ToolReportedError
 from selfcorrect.lazy import load_table
 from selfcorrect.model import Escalate, Terminal

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias, Unpack
 from uuid import uuid4
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import BEGUN, InProgress, Record, Request, Run, may_run
 from selfcorrect.effects.equal import digest
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.mender import MendedCall, Mender
 from selfcorrect.model import JSON, Call, Effect, JsonDict, JsonObject, T, frozen

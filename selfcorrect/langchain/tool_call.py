@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain
 from typing import Any, TypeAlias, cast
 
@@ -13,7 +13,7 @@ from langgraph.types import Command
 
 from selfcorrect.effects.failure import ending_of
 from selfcorrect.errors import CorrectionFailed, EscalationError, NotDone
-from selfcorrect.graph import AGAIN, CHECKPOINTER
+from selfcorrect.graph import CHECKPOINTER
 from selfcorrect.langchain.agent_run import RUN, AgentRun
 from selfcorrect.langchain.calls import name_and_args
 from selfcorrect.langchain.ending import FAILED
@@ -59,8 +59,6 @@ async def run_call(
     if (answer := answer_to(call["id"], messages)) is not None:
         return answer
     loop, graph = host.loop_with(_tools_of(request), is_async=is_async)
-    if configurable_of(request).get(AGAIN):
-        loop = replace(loop, context=replace(loop.context, again=True))
     agent_run: AgentRun | None = state.get(RUN)
     inputs, words = _inputs_of(call, state)
     inputs |= {"task_id": host.scope_of(request, agent_run)}

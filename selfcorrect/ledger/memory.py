@@ -6,8 +6,8 @@ from itertools import islice
 from threading import Lock
 from time import time
 
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import BEGUN, HELD, Record, Reworded, Run, Verdict, in_doubt
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import LedgerError, unknown_name
 from selfcorrect.model import JSON
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import (
     Hold,
     Record,
@@ -17,10 +18,8 @@ from selfcorrect.effects.again import (
     Verdict,
     Vouch,
     doubt_of,
-    in_doubt,
     may_run,
 )
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import NotDone
 from selfcorrect.model import JSON, own_finding
 from selfcorrect.state import Update, records_of, state_findings, stop_run
@@ -104,7 +103,6 @@ def _ask(execution: "Execution", intent: Record) -> Verdict:
     context, state = execution.context, execution.state
     vouches = [Vouch(**vouch) for vouch in state["vouch"]]
     own = records_of(state)
-    attempts = {record.attempt for record in own}
 
     def decide(history: Sequence[Record]) -> Verdict:
         # A call whose outcome could not be written is not being made any more.
@@ -112,12 +110,7 @@ def _ask(execution: "Execution", intent: Record) -> Verdict:
             replace(record, alive=False) if record.attempt in context.unwritten else record
             for record in history
         ]
-        # What this run has lost itself is a doubt of its own.
-        others = [
-            record.key for record in records if in_doubt(record) and record.attempt not in attempts
-        ]
-        vouch = [*vouches, *(Vouch(key, Outcome.LOST) for key in others if context.again)]
-        request = Request(intent.key, intent.doubt, vouch, context.limits.equal)
+        request = Request(intent.key, intent.doubt, vouches, context.limits.equal)
         return may_run(records, execution.tool.effect, own, request)
 
     return context.ledger.begin(intent, decide)

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects import Outcome, with_doubt
 from selfcorrect.effects.again import Record
-from selfcorrect.effects.outcome import Outcome, with_doubt
 from selfcorrect.errors import GraphSetupError, NotDone, ResultError
 from selfcorrect.limits import check_bound, count
 from selfcorrect.model import (

@@ -19,7 +19,6 @@ from selfcorrect.drawing.svg import draw
 from selfcorrect.drawing.text import error_text, view_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
-from selfcorrect.graph import AGAIN
 from selfcorrect.notebook.edits import complete_edit
 from selfcorrect.notebook.history import Point, read_history, task_error
 from selfcorrect.notebook.outputs import Shown
@@ -42,7 +41,6 @@ class Stepper:
         inputs: Its input; None looks at a thread that has begun.
         config: LangGraph's config.
         thread: The thread; a new one if left out.
-        confirm: Whether a person says that calls in doubt may run again.
 
     Raises:
         GraphSetupError: If there is neither an input nor a history. Every command raises it where
@@ -56,7 +54,6 @@ class Stepper:
         *,
         config: Any = None,
         thread: str | None = None,
-        confirm: bool = False,
     ) -> None:
         has_saver = isinstance(graph.checkpointer, BaseCheckpointSaver)
         self.graph: Any = (
@@ -69,8 +66,6 @@ class Stepper:
         """The checkpoint at which the head stands; empty for the newest one."""
         own = dict((config or {}).get("configurable") or {})
         own["thread_id"] = thread or own.get("thread_id") or uuid4().hex
-        if confirm:
-            own[AGAIN] = True
         self._base: Any = {**(config or {}), "configurable": own}
         if inputs is not None:
             self._invoke(inputs, self._base)

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import Record, Refuse, Run, Verdict
 from selfcorrect.effects.equal import digest
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.errors import AnsweredError
 from selfcorrect.lazy import load_table
 from selfcorrect.model import (
@@ -104,8 +104,8 @@ def repair_of(
     | `{"action": "reject", "reason": "…"}`, the word, or None | ends the run |
     | `{"action": "respond", "message": "…"}` | answers for the tool, which is not called |
 
-    LangChain's forms count too: `{"type": …}`, alone, in a list, or as `{"decisions": [{…}]}`. A
-    bare word such as "no" is a value only where the place lists it or is a boolean.
+    LangChain's forms count too: `{"type": …}`, alone or as `{"decisions": [{…}]}`. A bare word such
+    as "no" is a value only where the place lists it or is a boolean.
 
     `"question": id` beside the action names the question, as `{"question": id, "answer": …}` does
     around any of these; only the first question of a run takes an answer without it, so that a
@@ -163,11 +163,9 @@ def _item(answer: Any, question: Question, place: Place | None) -> JsonDict | Gi
         answer = answer["decisions"]
         if len(answer) != 1:
             return GiveUp(f"this question takes one decision, not {len(answer)}")
-    if isinstance(answer, list) and len(answer) == 1 and _action_of(answer[0]) is not None:
         answer = answer[0]
-    item: Any = answer
-    if (action := _action_of(item)) is not None:
-        return {**item, "action": action}
+    if (action := _action_of(answer)) is not None:
+        return {**answer, "action": action}
     if isinstance(answer, str | bool):
         return _word(answer, question, place)
     return {"action": "answer", "value": answer}
@@ -231,9 +229,6 @@ def _edit(item: JsonObject, question: Question, call: Call) -> Repair:
         return _set(question["path"], item["value"], call)
     new = item.get("call") or item.get("edited_action") or item
     args = new.get("args") if isinstance(new, Mapping) else None
-    if isinstance(args, Mapping) and isinstance(args.get("args"), Mapping):
-        # The Agent Inbox gives the whole action as arguments.
-        new, args = {"name": args.get("action", call.name), **args}, args["args"]
     if not isinstance(args, Mapping):
         return GiveUp("an edit needs `args`, or a `call` with name and args")
     changes = [_by_person(ARGS, call.args, {**args})]

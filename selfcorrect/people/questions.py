@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import doubt_of
 from selfcorrect.effects.equal import digest
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.lazy import load_table
 from selfcorrect.model import Ask, JsonDict
 from selfcorrect.state import CorrectionState, Question, Trial, drop_unused, records_of

@@ -170,4 +170,3 @@ def notify(listener: Listener | None, *args: Any) -> None:
         name = getattr(listener, "__name__", type(listener).__name__)
         if _LOG.hasHandlers():  # otherwise Python prints it
             _LOG.warning("The listener %s raised %s", name, release(repr(error)))
-            _LOG.debug("Its traceback:", exc_info=True)

@@ -90,9 +90,6 @@ class StrategyMap:
         self.strategies = strategies
         self._by_key = {placed.key: placed.rule for placed in self.rules}
 
-    def __repr__(self) -> str:
-        return f"<StrategyMap {self.name}: {len(self.rules)} rules>"
-
     def ask_rules(self, finding: Finding, tool: str | None = None) -> "Ruling":
         """Return what the rules that an error meets say together."""
         from selfcorrect.strategy_map.match import Ruling

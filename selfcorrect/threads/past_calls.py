@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from selfcorrect.effects.outcome import Outcome
+from selfcorrect.effects import Outcome
 from selfcorrect.model import JSON, JsonObject, frozen
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.threads.history import form_of, pair

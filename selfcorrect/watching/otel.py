@@ -8,8 +8,8 @@ from inspect import isawaitable
 from typing import Any
 
 from selfcorrect.context import RunContext
+from selfcorrect.effects import Outcome
 from selfcorrect.effects.failure import is_interrupt
-from selfcorrect.effects.outcome import Outcome
 from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict
 from selfcorrect.protocols import Node
