@@ -7,6 +7,7 @@ from pathlib import Path
 
 from selfcorrect.cli.lines import take_lines
 from selfcorrect.cli.logged_calls import LoggedCall, read_calls, read_tools
+from selfcorrect.cli.maps import chosen_map
 from selfcorrect.cli.screen import InputError, say, say_lines
 from selfcorrect.diagnosis.facts import recorded_finding
 from selfcorrect.drawing.html import document, table
@@ -15,7 +16,7 @@ from selfcorrect.effects.equal import canonical
 from selfcorrect.mender import Mender
 from selfcorrect.model import JsonObject
 from selfcorrect.nodes.diagnose import diagnose_faults
-from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
+from selfcorrect.strategy_map.strategy_map import StrategyMap
 
 
 def audit(options: argparse.Namespace) -> int:
@@ -32,8 +33,7 @@ def audit(options: argparse.Namespace) -> int:
     failed = take_lines(options.calls, take)
     if not calls:
         raise InputError(f"{options.calls}: there is no call in it")
-    rules = StrategyMap.load(options.strategies) if options.strategies else load_default()
-    counts = count_calls(calls, tools, rules)
+    counts = count_calls(calls, tools, chosen_map(options.strategies))
     rows = [[name, str(number)] for name, number in counts.items()]
     say_lines(align(rows))
     if options.html:
