@@ -1,6 +1,7 @@
 """Steps, edits and forks of a run: LangGraph's own history, and no effect twice unasked."""
 
 import asyncio
+import json
 import operator
 from typing import Annotated, TypedDict
 
@@ -32,11 +33,11 @@ def test_commands_do_what_they_say_or_say_why_not(before, command, status, then)
     _, stepper = broken()
     for name, *args in before:
         getattr(stepper, name)(*args)
-    old, (name, *args) = stepper.to_json(), command
+    old, (name, *args) = json.dumps(stepper.view(), ensure_ascii=False), command
     if status == "refused":
         with pytest.raises(GraphSetupError, match=then):
             getattr(stepper, name)(*args)
-        assert stepper.to_json() == old
+        assert json.dumps(stepper.view(), ensure_ascii=False) == old
         return
     assert getattr(stepper, name)(*args) is stepper
     view = stepper.view()
@@ -233,7 +234,10 @@ def test_whatever_the_state_holds_is_shown_and_clean(key):
     stepper.run("repair")
     for junk in [*JUNK, HOSTILE]:
         assert stepper.edit({key: junk, "counts": {HOSTILE: HOSTILE}}).text()
-    for shown in (stepper.to_json(), *stepper.snapshot().bundle.values()):
+    for shown in (
+        json.dumps(stepper.view(), ensure_ascii=False),
+        *stepper.snapshot().bundle.values(),
+    ):
         assert not any(each in shown for each in ("\x1b", "\u202e"))
         assert "abcdefgh12345678" not in shown
         assert "x" * 2_001 not in shown

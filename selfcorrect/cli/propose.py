@@ -19,10 +19,9 @@ from selfcorrect.drawing.text import error_text
 from selfcorrect.errors import MapError
 from selfcorrect.lazy import load_table
 from selfcorrect.limits import Limits, Spending
-from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, acts, frozen
+from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, frozen
 from selfcorrect.models.port import ModelPort
 from selfcorrect.names.letters import is_plain
-from selfcorrect.strategy_map.match import fits
 from selfcorrect.strategy_map.registry import BUILT_IN
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import bound, release
@@ -36,14 +35,12 @@ class RecordedError:
         tool: The tool.
         text: What the error says, without values.
         names: The parameters of the tool.
-        effect: Its effect, as far as it is declared.
         finding: What the error shows.
     """
 
     tool: str
     text: str
     names: tuple[str, ...]
-    effect: str
     finding: Finding
 
 
@@ -65,7 +62,7 @@ def propose(options: argparse.Namespace) -> int:
         record = json.loads(line)
         text = record["message"] if "message" in record else record["error"]
         if text is not None:
-            error = _error(record, text, strategies)
+            error = _error(record, text)
             is_decided = strategies.ask_rules(error.finding, error.tool).first is not None
             groups[None if is_decided else (error.tool, error.text)].append(error)
 
@@ -97,17 +94,15 @@ def propose(options: argparse.Namespace) -> int:
 _TABLE = load_table("cli/propose.toml")
 
 
-def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedError:
+def _error(record: JsonDict, text: JSON) -> RecordedError:
     tool, arguments = record["tool"], record.get("arguments") or {}
     # A name with other signs is a pattern for tools.
     if not isinstance(text, str) or not is_plain(tool):
         raise ValueError("an error has a text and the plain name of a tool")
     schema = record.get("schema") or {}
     names = tuple(filter(is_plain, schema.get("properties") or arguments))
-    rules = [rule.effect for name, rule in strategies.effects.items() if fits(tool, (name,))]
-    effect = [*rules, record.get("effect") or ""][0]
     finding = recorded_finding(text, *map(record.get, ("exception", "status", "code")))
-    return RecordedError(tool, mask_error(text, arguments, names), names, str(effect), finding)
+    return RecordedError(tool, mask_error(text, arguments, names), names, finding)
 
 
 def _prompt(error: RecordedError) -> str:
@@ -194,9 +189,8 @@ def _check(
     ladder = {*map(str, rule.repair or ())}
     if foreign := ladder - BUILT_IN.keys():
         raise ValueError(f"not a built-in strategy: {', '.join(foreign)}")
-    is_repeated = rule.kind in RETRYABLE or "wait" in ladder
-    if is_repeated and any(error.effect and acts(error.effect) for error in own):
-        raise ValueError("a tool with side effects is not called again because of an error's words")
+    if rule.kind in RETRYABLE or "wait" in ladder:
+        raise ValueError("a model does not decide that a call may run again")
 
     def matches(finding: Finding, tool: str) -> bool:
         return key in (placed.key for placed in loaded.matches(finding, tool))

@@ -1,7 +1,6 @@
 """`Stepper`: walks through a run node by node, back and forth, over LangGraph's own checkpoints."""
 
 import asyncio
-import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +14,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from selfcorrect.drawing.html import page, still
-from selfcorrect.drawing.svg import draw
 from selfcorrect.drawing.text import error_text, view_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
@@ -200,18 +198,6 @@ class Stepper:
         """Return what is shown now, as it stays."""
         view = self.view()
         return Shown({"text/plain": view_text(view), "text/html": still(view)})
-
-    def to_svg(self) -> str:
-        """Return the picture of the run."""
-        return draw(self.view()["picture"])
-
-    def to_json(self) -> str:
-        """Return the view as a JSON text."""
-        return json.dumps(self.view(), ensure_ascii=False)
-
-    def to_mermaid(self) -> str:
-        """Return the graph as mermaid."""
-        return str(self.graph.get_graph().draw_mermaid())
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return a page that steps through the states up to this one, and write it to a file."""
