@@ -1,7 +1,6 @@
 """Commands about maps: check, maps, strategies."""
 
 import argparse
-import inspect
 from functools import cache
 from importlib.metadata import entry_points
 
@@ -10,9 +9,8 @@ from selfcorrect.cli.screen import say, say_lines
 from selfcorrect.drawing.text import align
 from selfcorrect.errors import MapError
 from selfcorrect.strategy_map.load import shipped_maps
-from selfcorrect.strategy_map.registry import BUILT_IN, built_in
+from selfcorrect.strategy_map.registry import BUILT_IN
 from selfcorrect.strategy_map.strategy_map import StrategyMap, load_default
-from selfcorrect.values.primitives import PRIMITIVES
 
 
 def check(options: argparse.Namespace) -> int:
@@ -32,8 +30,8 @@ def list_maps(_options: argparse.Namespace) -> int:
 
 
 def list_strategies(_options: argparse.Namespace) -> int:
-    """List the built-in strategies: name, what each needs, what it does."""
-    say_lines(align((name, needs, _summary(name)) for name, needs in sorted(BUILT_IN.items())))
+    """List the built-in strategies, each with what it needs."""
+    say_lines(align(sorted(BUILT_IN.items())))
     return 0
 
 
@@ -41,12 +39,6 @@ def list_strategies(_options: argparse.Namespace) -> int:
 def chosen_map(name: str | None) -> StrategyMap:
     """Return the map that `--strategies` names, or the default."""
     return StrategyMap.load(name) if name else load_default()
-
-
-def _summary(name: str) -> str:
-    if name in PRIMITIVES:
-        return PRIMITIVES[name].summary
-    return (inspect.getdoc(built_in(name)) or "").partition("\n")[0]
 
 
 def _problems(name: str) -> list[str]:

@@ -86,7 +86,6 @@ def detail_of(event: JsonObject) -> Detail:
         changes=[*map(_change, _dicts(event, "changes"))],
         matches=[*map(_match, _dicts(event, "findings"))],
         tried=[_texts(rung, _TRIED) for rung in _dicts(event, "tried")],
-        cost=_items(event, "cost"),
         error=shown(event.get("detail")),
     )
 

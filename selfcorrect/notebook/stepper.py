@@ -118,8 +118,7 @@ class Stepper:
             points, by_id = sight.history.points, sight.history.by_id
             moments: dict[Any, Point] = {**by_id, **dict(enumerate(points))}
             if at is not None and at not in moments:
-                numbers = f" and the numbers 0 to {len(points) - 1}"
-                raise GraphSetupError(unknown_name("moment", at, by_id) + numbers)
+                raise GraphSetupError(unknown_name("moment", at, by_id))
             matches = [
                 point
                 for point in (*points, *sight.head.path)
