@@ -81,7 +81,7 @@ def test_what_passes_is_written_and_used_only_where_it_is_named(tmp_path, monkey
 def test_the_model_reads_what_an_answer_is_and_no_value(tmp_path, monkeypatch):
     lines = [drive("Rome", schema={"properties": {"to": {}, "speed": {}}})]
     _, (prompt,), _ = proposing(tmp_path, monkeypatch, [{}], lines)
-    assert "the brake must be pressed before driving to {text}" in prompt
+    assert "the brake must be pressed before driving to {value}" in prompt
     assert "Rome" not in prompt
     known = ("drive", "speed", "rule", "match", "precondition", "rate_limit", "ask-human")
     assert all(each in prompt for each in known)

@@ -6,7 +6,7 @@ import re
 import runpy
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,43 +118,37 @@ def _prompt(error: RecordedError) -> str:
     return "\n".join(f"{key}: {json.dumps(item, ensure_ascii=False)}" for key, item in data.items())
 
 
-_VALUES = re.compile("".join(_TABLE["values"]))
+_WORD = re.compile(r"""\"[^"]*"|(?<!\w)'[^']*'(?!\w)|`[^`]*`|[^\s"`(){}\[\],;:=<>]+""")
+"""A text in quotes, or a word."""
+_PLAIN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*[.!?]?")
 
 
 def mask_error(text: str, arguments: JSON, names: Sequence[str] = ()) -> str:
-    """Return an error's text with marks for its values.
+    """Return the first words of an error, with marks for those that may be values.
 
     >>> mask_error("Ann has no seat 12 on 'LH-7' at `day`", {"who": "ann"}, ["day"])
-    '{text} has no seat {number} on {text} at `day`'
+    '{value} has no seat {value} on {value} at `day`'
     """
-    # What is cut off first may be a part of a value.
-    text = release(text, 2 * len(text) + 100)
-    low = text.lower()
-    values = {value for value in _pieces(arguments) if value.lower() in low} - {*names}
-    patterns = [
-        # A short value may stand in a word by accident.
-        re.escape(value) if len(value) > 3 else rf"(?<!\w){re.escape(value)}(?!\w)"
-        for value in sorted(values, key=len, reverse=True)
-    ]
-    if patterns:
-        text = re.sub("|".join(patterns), "{text}", text, flags=re.IGNORECASE)
+    written = json.dumps(arguments, ensure_ascii=False).casefold()
+    written = re.sub(r"\\(?:u\w{4}|.)", " ", written)
+    parts = {*re.findall(r"\w+", written), *re.findall('"([^"]*)"', written)}
+    parts -= {name.casefold() for name in names}
 
     def mark(match: re.Match[str]) -> str:
-        return match[0] if match[0].strip("\"'`") in names else f"{{{match.lastgroup}}}"
+        word = match[0].casefold()
+        # A short value may stand in a word by accident.
+        is_written = any(part in word for part in parts if len(part) > 2)
+        if is_written or not parts.isdisjoint(re.findall(r"\w+", word)):
+            return "{value}"
+        is_name = match[0].strip("\"'`") in names
+        return match[0] if is_name or _PLAIN.fullmatch(match[0]) else "{value}"
 
-    return bound(_VALUES.sub(mark, text), 1_000)
+    # What is cut off first may be a part of a value.
+    words = release(text, 2 * len(text) + 100).split()
+    return bound(_WORD.sub(mark, " ".join(words[:_MOST_WORDS])), 1_000)
 
 
-def _pieces(value: JSON) -> Iterator[str]:
-    """Yield what stands in arguments, the words of it, and all keys."""
-    if isinstance(value, Mapping):
-        value = [*value, *value.values()]
-    if isinstance(value, list):
-        for item in value:
-            yield from _pieces(item)
-    elif not isinstance(value, bool | None) and str(value).strip():
-        yield str(value).strip()
-        yield from re.findall(r"\w{4,}", str(value))
+_MOST_WORDS = 200
 
 
 def _toml(rule: JsonDict, model: str, count: int) -> str:
