@@ -85,8 +85,8 @@ def _read_tools(record: JsonObject) -> Iterator[JsonObject]:
     """Yield the schemas of tools that a line holds."""
     yield from record.get("tools") or ()
     if "schema" in record:
-        effect = {"effect": record["effect"]} if record.get("effect") else {}
-        yield {"name": record["tool"], "parameters": record["schema"], **effect}
+        effect = record.get("effect")
+        yield {"name": record["tool"], "parameters": record["schema"], "effect": effect}
 
 
 def count_calls(

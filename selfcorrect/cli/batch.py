@@ -45,7 +45,7 @@ def _make_line(make: Make, empty: JsonObject, line: str) -> JsonDict:
         item = json.loads(line)
         if not isinstance(item, dict):
             raise InputError("a line must be an object")
-        return {"id": item.get("id"), **make(item)}
+        output = make(item)
     except UNUSABLE as error:
-        about = item.get("id") if isinstance(item, dict) else None
-        return {"id": about, **empty, "reason": "invalid_input", "detail": why_unusable(error)}
+        output = {**empty, "reason": "invalid_input", "detail": why_unusable(error)}
+    return {"id": item.get("id") if isinstance(item, dict) else None, **output}

@@ -135,10 +135,6 @@ def _dicts(item: JsonObject, key: str, most: int = 50) -> list[JsonDict]:
     return [*map(dict_of, list_of(item.get(key), most))]
 
 
-def _items(item: JsonObject, key: str) -> dict[str, str]:
-    return {shown(name): shown(value) for name, value in dict_of(item.get(key)).items()}
-
-
 def _change(change: JsonObject) -> ViewChange:
     texts = _texts(change, ("safety", "strategy", "rule"))
     for name in ("before", "after"):
@@ -157,10 +153,11 @@ def _option(option: Any) -> str:
 
 
 def _match(finding: JsonObject) -> Match:
+    captures = dict_of(finding.get("captures"))
     return Match(
         rule=shown(finding.get("rule")),
         text=shown(finding.get("text") or finding.get("category")),
-        captures=_items(finding, "captures"),
+        captures={shown(name): shown(text) for name, text in captures.items()},
         ladder=[*map(shown, list_of(finding.get("ladder")))],
     )
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Self
 from uuid import uuid4
@@ -102,17 +101,14 @@ class Stepper:
             self._head = parent.id
         return self
 
-    def goto(
-        self, at: str | int | None = None, *, before: str | None = None, after: str | None = None
-    ) -> Self:
+    def goto(self, at: str | int | None = None, *, before: str | None = None) -> Self:
         """Move to a state; nothing runs, and nothing is undone.
 
         Args:
             at: The id of a moment of the timeline, or its number, from 0.
             before: A node: the newest state in front of it, on the way to this one if there is one.
-            after: A node: the newest state behind it.
         """
-        named = self._names([node for node in (before, after) if node is not None])
+        self._names(() if before is None else (before,))
         with self._command():
             sight = self._sight()
             points, by_id = sight.history.points, sight.history.by_id
@@ -123,10 +119,10 @@ class Stepper:
                 point
                 for point in (*points, *sight.head.path)
                 if at is None or point is moments[at]
-                if before in (None, *point.snapshot.next) and after in (None, *point.nodes)
+                if before in (None, *point.snapshot.next)
             ]
             if not matches:
-                raise GraphSetupError(f"the run has not been at {', '.join(named)}")
+                raise GraphSetupError(f"the run has not been in front of {before}")
             self._head = matches[-1].id
         return self
 
@@ -198,14 +194,11 @@ class Stepper:
         view = self.view()
         return Shown({"text/plain": view_text(view), "text/html": still(view)})
 
-    def to_html(self, path: str | Path | None = None) -> str:
-        """Return a page that steps through the states up to this one, and write it to a file."""
+    def to_html(self) -> str:
+        """Return a page that steps through the states up to this one."""
         sight = self._sight()
         views = [view_of(replace(sight, head=point)) for point in sight.head.path]
-        text = page(views, title=views[-1]["title"])
-        if path is not None:
-            Path(path).write_text(text, "utf-8")
-        return text
+        return page(views, title=views[-1]["title"])
 
     def _ipython_display_(self) -> None:
         from selfcorrect.notebook.widget import display_cell

@@ -57,7 +57,7 @@ class ToolCalls:
         trust: Whether the annotations of the server count as effects.
     """
 
-    def __init__(self, ledger: Ledger | None, scope: str, *, trust: bool) -> None:
+    def __init__(self, ledger: Ledger, scope: str, *, trust: bool) -> None:
         self._options = {"ledger": ledger, "limits": {"equal": _MANY, "seconds": None}}
         self._scope = scope
         self._trust = trust
