@@ -1,9 +1,11 @@
 """`Stepper`: walks through a run node by node, back and forth, over LangGraph's own checkpoints."""
 
 import asyncio
+import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Self
 from uuid import uuid4
@@ -13,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from selfcorrect.drawing.html import page, still
+from selfcorrect.drawing.svg import draw
 from selfcorrect.drawing.text import error_text, view_text
 from selfcorrect.drawing.view import View
 from selfcorrect.errors import GraphSetupError, refuse_unknown, unknown_name
@@ -194,11 +197,22 @@ class Stepper:
         view = self.view()
         return Shown({"text/plain": view_text(view), "text/html": still(view)})
 
-    def to_html(self) -> str:
-        """Return a page that steps through the states up to this one."""
+    def to_svg(self) -> str:
+        """Return the picture of the run."""
+        return draw(self.view()["picture"])
+
+    def to_json(self) -> str:
+        """Return the view as a JSON text."""
+        return json.dumps(self.view(), ensure_ascii=False)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """Return a page that steps through the states up to this one, and write it to a file."""
         sight = self._sight()
         views = [view_of(replace(sight, head=point)) for point in sight.head.path]
-        return page(views, title=views[-1]["title"])
+        text = page(views, title=views[-1]["title"])
+        if path is not None:
+            Path(path).write_text(text, "utf-8")
+        return text
 
     def _ipython_display_(self) -> None:
         from selfcorrect.notebook.widget import display_cell
