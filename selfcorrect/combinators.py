@@ -5,7 +5,7 @@ answer the questions of its graphs, make it a node of a graph with a checkpointe
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -19,7 +19,7 @@ from selfcorrect.effects import Outcome
 from selfcorrect.effects.again import may_start_over
 from selfcorrect.errors import GraphSetupError
 from selfcorrect.graph import CHECKPOINTER, SCOPE, GraphNode
-from selfcorrect.model import UNDECLARED, JsonDict, JsonObject, T
+from selfcorrect.model import UNDECLARED, JsonDict, JsonObject
 from selfcorrect.models.port import value_of
 from selfcorrect.report import ADVICE, FailureReport
 from selfcorrect.text import bound, quote
@@ -70,7 +70,7 @@ def speculative(*graphs: Graph, may_repeat: bool = False) -> Graph:
     async def run(way: str, value: Any, config: RunnableConfig, **options: Any) -> Any:
         if way == "invoke":
             coroutine = run("ainvoke", value, config, **options)
-            return start_thread("speculative", _run_loop, coroutine).result()
+            return start_thread("speculative", asyncio.run, coroutine).result()
         # Graphs that run side by side would share the checkpoints of one thread.
         own = {**config, "configurable": {**config["configurable"], CHECKPOINTER: None}}
         ends = [_end_of(graph, way, value, own, **options) for graph in graphs]
@@ -192,15 +192,6 @@ def _end_loop(out: JsonObject, attempts: Sequence[JsonObject], most: int) -> Jso
     return {key: item for key, item in out.items() if key != "result"} | {
         "failure": report.to_json()
     }
-
-
-def _run_loop(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine; what it has left behind in other threads is not waited for."""
-    loop = asyncio.new_event_loop()
-    try:
-        return loop.run_until_complete(coroutine)
-    finally:
-        loop.close()
 
 
 async def _end_of(graph: Graph, way: str, *args: Any, **options: Any) -> End:

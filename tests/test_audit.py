@@ -23,26 +23,12 @@ def turn(args, **more):
     return [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
 
 
-def span(args, code):
-    values = {"gen_ai.tool.name": "find", "gen_ai.tool.call.arguments": json.dumps(args)}
-    rows = [{"key": key, "value": {"stringValue": value}} for key, value in values.items()]
-    return {"traceId": "7", "attributes": rows, "status": {"code": code, "message": "no such day"}}
-
-
 LOGS = {
     "ours": [{**OWN, "arguments": BAD, "error": "no such day"}, OWN],
     "OpenAI": [
         {"messages": chat(json.dumps(BAD), "Error: no such day") + chat(json.dumps(GOOD), "1")},
     ],
     "Anthropic": [{"messages": turn(BAD, is_error=True) + turn(GOOD)}],
-    "LangSmith": [
-        {"run_type": "tool", "name": "find", "inputs": {"input": repr(BAD)}, "error": "no"}
-        | {"trace_id": "7"},
-        {"run_type": "tool", "name": "find", "inputs": GOOD, "error": None, "trace_id": "7"},
-    ],
-    "OpenTelemetry": [
-        {"resourceSpans": [{"scopeSpans": [{"spans": [span(BAD, 2), span(GOOD, 1)]}]}]}
-    ],
 }
 
 

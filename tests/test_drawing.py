@@ -105,13 +105,11 @@ def test_any_graph_is_drawn_without_crossing_a_box(pairs):
 
 def test_edges_between_two_nodes_are_one_and_the_path_is_marked():
     graph = build_graph([book_flight])
-    taken = {("plan", "diagnose"): 2}
-    picture = picture_of(
-        graph, visits={"plan": 2}, taken=taken, current=["plan"], next=["diagnose"]
-    )
+    path = [["plan"], ["diagnose"], ["plan"], ["diagnose"], ["plan"]]
+    picture = picture_of(graph, path=path, next=["diagnose"])
     drawn = draw(picture)
     assert "<style" not in drawn
-    assert {">found ×2<", ">×2 · current<", ">next<"} <= {*re.findall(r">[^<>]+<", drawn)}
+    assert {">found ×2<", ">×3 · current<", ">×2 · next<"} <= {*re.findall(r">[^<>]+<", drawn)}
     node, _ = lay_out([("a", "b", "")])["nodes"]
     note = note_of({**node, "visits": 999, "mark": "current", "is_breakpoint": True})
     assert len(note) * 6.7 < node["width"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 from kit import DATA, table
 
+from selfcorrect.cli.diagnose import explain
 from selfcorrect.cli.lint import lint
-from selfcorrect.cli.maps import explain
 from selfcorrect.errors import MapError
 from selfcorrect.limits import Limits
 from selfcorrect.model import ErrorKind, GiveUp, Safety, Wait, own_finding
@@ -380,17 +380,22 @@ def test_a_map_brings_code_along_in_a_file_beside_it(files):
 # --- words for people ----------------------------------------------------------------------------
 
 
+def told(loaded, found):
+    return dict(
+        line.split(maxsplit=1) for line in explain(loaded, found).splitlines() if " " in line
+    )
+
+
 def test_explain_says_what_decides_and_what_else_matches(default):
-    text = explain(default, error("Value for 'n' must be >= 1", "ValueError", status=400))
-    assert "rule       default/below-minimum" in text
-    assert "kind       validation" in text
-    assert "category   range" in text
-    assert "arguments  n" in text
-    assert "minimum = '1'" in text
-    assert "convert-type -> clamp -> ask-model -> ask-human" in text
-    assert "default/bad-request" in text
-    assert "may succeed later, in 2 s" in explain(default, error(status=503, retry_after=2.0))
-    assert explain(default, error("boom")).startswith("rule       no rule matches")
+    facts = told(default, error("Value for 'n' must be >= 1", "ValueError", status=400))
+    assert facts["rule"] == "default/below-minimum"
+    assert (facts["kind"], facts["category"]) == ("validation", "range")
+    assert (facts["params"], facts["captures"]) == ('["n"]', '{"minimum": "1", "param": "n"}')
+    assert facts["ladder"] == '["convert-type", "clamp", "ask-model", "ask-human"]'
+    assert "default/bad-request" in facts["matches"]
+    facts = told(default, error(status=503, retry_after=2.0))
+    assert (facts["retryable"], facts["retry_after_s"]) == ("true", "2.0")
+    assert told(default, error("boom")).keys().isdisjoint({"rule", "constraint"})
 
 
 @pytest.mark.parametrize(("rule", "words"), table("map.txt", "lint"))

@@ -290,7 +290,7 @@ def test_19_an_export_holds_picture_and_tables(tmp_path):
 
 
 def test_20_a_page_is_stepped_from_a_file_and_shows_itself_without_scripts(browser, tmp_path):
-    cells.mended().run().to_html(tmp_path / "a.html")
+    (tmp_path / "a.html").write_text(cells.mended().run().to_html(), "utf-8")
     for has_scripts in (True, False):
         page = browser.new_page(java_script_enabled=has_scripts)
         faults = lab.watch(page)

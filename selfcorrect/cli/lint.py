@@ -8,9 +8,6 @@ from selfcorrect.model import Finding
 from selfcorrect.strategy_map.document import ErrorRule, PlacedRule
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 
-_ENDS = ("give-up", "escalate")
-"""Strategies that end the ladder whatever the error is."""
-
 
 def lint(loaded: StrategyMap) -> list[str]:
     """Return one sentence for each thing in the map's own rules that looks like a mistake."""
@@ -22,20 +19,11 @@ def _problems(placed: PlacedRule, loaded: StrategyMap) -> Iterator[str]:
     rule = placed.rule
     if rule.match and not rule.example:
         yield f"{placed.key}: has a pattern and no example; add a text that it must match"
-    ladder = list(map(str, rule.repair or ()))
-    for n, name in enumerate(ladder[:-1]):
-        if name in _ENDS:
-            yield f"{placed.key}: {ladder[n + 1]} is never tried, because {name} comes before it"
-    if not rule.match and (first := _decides(placed, loaded, "")) != placed.key:
-        yield (
-            f"{placed.key}: never decides, because {first} comes first and matches the same "
-            "errors; raise its priority or disable the other"
-        )
-    for text in rule.example:
-        if (first := _decides(placed, loaded, text)) is None:
-            yield f"{placed.key}: does not match its own example {text!r}"
-        elif first != placed.key:
-            yield f"{placed.key}: its example {text!r} is decided by {first}"
+        return
+    for text in rule.example or ("",):
+        if (first := _decides(placed, loaded, text)) != placed.key:
+            subject = f"its example {text!r}" if text else "every error that it matches"
+            yield f"{placed.key}: {subject} is decided by {first or 'no rule'}"
 
 
 def _decides(placed: PlacedRule, loaded: StrategyMap, text: str) -> str | None:

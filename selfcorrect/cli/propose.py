@@ -6,7 +6,7 @@ import re
 import runpy
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,9 @@ from selfcorrect.drawing.text import error_text
 from selfcorrect.errors import MapError
 from selfcorrect.lazy import load_table
 from selfcorrect.limits import Limits, Spending
-from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, acts, frozen
+from selfcorrect.model import JSON, RETRYABLE, Category, ErrorKind, Finding, JsonDict, frozen
 from selfcorrect.models.port import ModelPort
 from selfcorrect.names.letters import is_plain
-from selfcorrect.strategy_map.match import fits
 from selfcorrect.strategy_map.registry import BUILT_IN
 from selfcorrect.strategy_map.strategy_map import StrategyMap
 from selfcorrect.text import bound, release
@@ -36,14 +35,12 @@ class RecordedError:
         tool: The tool.
         text: What the error says, without values.
         names: The parameters of the tool.
-        effect: Its effect, as far as it is declared.
         finding: What the error shows.
     """
 
     tool: str
     text: str
     names: tuple[str, ...]
-    effect: str
     finding: Finding
 
 
@@ -65,7 +62,7 @@ def propose(options: argparse.Namespace) -> int:
         record = json.loads(line)
         text = record["message"] if "message" in record else record["error"]
         if text is not None:
-            error = _error(record, text, strategies)
+            error = _error(record, text)
             is_decided = strategies.ask_rules(error.finding, error.tool).first is not None
             groups[None if is_decided else (error.tool, error.text)].append(error)
 
@@ -97,17 +94,15 @@ def propose(options: argparse.Namespace) -> int:
 _TABLE = load_table("cli/propose.toml")
 
 
-def _error(record: JsonDict, text: JSON, strategies: StrategyMap) -> RecordedError:
+def _error(record: JsonDict, text: JSON) -> RecordedError:
     tool, arguments = record["tool"], record.get("arguments") or {}
     # A name with other signs is a pattern for tools.
     if not isinstance(text, str) or not is_plain(tool):
         raise ValueError("an error has a text and the plain name of a tool")
     schema = record.get("schema") or {}
     names = tuple(filter(is_plain, schema.get("properties") or arguments))
-    rules = [rule.effect for name, rule in strategies.effects.items() if fits(tool, (name,))]
-    effect = [*rules, record.get("effect") or ""][0]
     finding = recorded_finding(text, *map(record.get, ("exception", "status", "code")))
-    return RecordedError(tool, mask_error(text, arguments, names), names, str(effect), finding)
+    return RecordedError(tool, mask_error(text, arguments, names), names, finding)
 
 
 def _prompt(error: RecordedError) -> str:
@@ -123,43 +118,37 @@ def _prompt(error: RecordedError) -> str:
     return "\n".join(f"{key}: {json.dumps(item, ensure_ascii=False)}" for key, item in data.items())
 
 
-_VALUES = re.compile("".join(_TABLE["values"]))
+_WORD = re.compile(r"""\"[^"]*"|(?<!\w)'[^']*'(?!\w)|`[^`]*`|[^\s"`(){}\[\],;:=<>]+""")
+"""A text in quotes, or a word."""
+_PLAIN = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*[.!?]?")
 
 
 def mask_error(text: str, arguments: JSON, names: Sequence[str] = ()) -> str:
-    """Return an error's text with marks for its values.
+    """Return the first words of an error, with marks for those that may be values.
 
     >>> mask_error("Ann has no seat 12 on 'LH-7' at `day`", {"who": "ann"}, ["day"])
-    '{text} has no seat {number} on {text} at `day`'
+    '{value} has no seat {value} on {value} at `day`'
     """
-    # What is cut off first may be a part of a value.
-    text = release(text, 2 * len(text) + 100)
-    low = text.lower()
-    values = {value for value in _pieces(arguments) if value.lower() in low} - {*names}
-    patterns = [
-        # A short value may stand in a word by accident.
-        re.escape(value) if len(value) > 3 else rf"(?<!\w){re.escape(value)}(?!\w)"
-        for value in sorted(values, key=len, reverse=True)
-    ]
-    if patterns:
-        text = re.sub("|".join(patterns), "{text}", text, flags=re.IGNORECASE)
+    written = json.dumps(arguments, ensure_ascii=False).casefold()
+    written = re.sub(r"\\(?:u\w{4}|.)", " ", written)
+    parts = {*re.findall(r"\w+", written), *re.findall('"([^"]*)"', written)}
+    parts -= {name.casefold() for name in names}
 
     def mark(match: re.Match[str]) -> str:
-        return match[0] if match[0].strip("\"'`") in names else f"{{{match.lastgroup}}}"
+        word = match[0].casefold()
+        # A short value may stand in a word by accident.
+        is_written = any(part in word for part in parts if len(part) > 2)
+        if is_written or not parts.isdisjoint(re.findall(r"\w+", word)):
+            return "{value}"
+        is_name = match[0].strip("\"'`") in names
+        return match[0] if is_name or _PLAIN.fullmatch(match[0]) else "{value}"
 
-    return bound(_VALUES.sub(mark, text), 1_000)
+    # What is cut off first may be a part of a value.
+    words = release(text, 2 * len(text) + 100).split()
+    return bound(_WORD.sub(mark, " ".join(words[:_MOST_WORDS])), 1_000)
 
 
-def _pieces(value: JSON) -> Iterator[str]:
-    """Yield what stands in arguments, the words of it, and all keys."""
-    if isinstance(value, Mapping):
-        value = [*value, *value.values()]
-    if isinstance(value, list):
-        for item in value:
-            yield from _pieces(item)
-    elif not isinstance(value, bool | None) and str(value).strip():
-        yield str(value).strip()
-        yield from re.findall(r"\w{4,}", str(value))
+_MOST_WORDS = 200
 
 
 def _toml(rule: JsonDict, model: str, count: int) -> str:
@@ -194,9 +183,8 @@ def _check(
     ladder = {*map(str, rule.repair or ())}
     if foreign := ladder - BUILT_IN.keys():
         raise ValueError(f"not a built-in strategy: {', '.join(foreign)}")
-    is_repeated = rule.kind in RETRYABLE or "wait" in ladder
-    if is_repeated and any(error.effect and acts(error.effect) for error in own):
-        raise ValueError("a tool with side effects is not called again because of an error's words")
+    if rule.kind in RETRYABLE or "wait" in ladder:
+        raise ValueError("a model does not decide that a call may run again")
 
     def matches(finding: Finding, tool: str) -> bool:
         return key in (placed.key for placed in loaded.matches(finding, tool))

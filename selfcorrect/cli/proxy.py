@@ -21,14 +21,12 @@ def proxy(options: argparse.Namespace) -> int:
     command = options.server
     if shutil.which(command[0]) is None:
         raise InputError(f"there is no command {command[0]!r}")
-    if options.http and not options.http.rpartition(":")[2].isdecimal():
-        raise InputError("--http takes HOST:PORT, such as 127.0.0.1:8000")
     # Another session with the same server must know of a lost call.
     scope = digest("proxy", *command)
-    with closing(ledger_at(options.ledger)) if options.ledger else nullcontext() as ledger:
-        # Sessions over HTTP share what is remembered.
-        memory = MemoryLedger() if ledger is None else ledger
-        make = partial(ToolCalls, memory, scope, trust=options.trust)
+    # Sessions over HTTP share what is remembered.
+    kept = closing(ledger_at(options.ledger)) if options.ledger else nullcontext(MemoryLedger())
+    with kept as ledger:
+        make = partial(ToolCalls, ledger, scope, trust=options.trust)
         if options.http:
             serve_http(command, make, options.http)
             return 0

@@ -5,17 +5,16 @@ gap above its target, and enters from above; edges to one target share their lan
 cross a box.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise, product
 from typing import Any, TypeAlias
 
 from selfcorrect.drawing.view import Picture, ViewEdge, ViewNode
 from selfcorrect.model import JsonDict
-from selfcorrect.routing import REPORT
+from selfcorrect.routing import END, REPORT
 
 Pair: TypeAlias = tuple[str, str]
-Counts: TypeAlias = Mapping[Any, int]
-_NEVER: Counts = {}
 
 START = "__start__"
 """LangGraph's own name for the start; it is not drawn."""
@@ -28,24 +27,22 @@ _PORT = 14
 _RISE = 44
 
 
-def picture_of(graph: Any, **path: Any) -> Picture:
+def picture_of(graph: Any, **marks: Any) -> Picture:
     """Return the picture of a compiled LangGraph graph.
 
     Args:
         graph: The graph; what its edges carry as data are outcomes.
-        path: Counts and marks, as `paint` takes them.
+        marks: Path and breakpoints, as `paint` takes them.
     """
     drawn = graph.get_graph()
     edges = [(edge.source, edge.target, str(edge.data or "")) for edge in drawn.edges]
-    return paint(lay_out(edges, list(drawn.nodes)), **path)
+    return paint(lay_out(edges, list(drawn.nodes)), **marks)
 
 
 def paint(
     picture: Picture,
     *,
-    visits: Counts = _NEVER,
-    taken: Counts = _NEVER,
-    current: Collection[str] = (),
+    path: Sequence[Collection[str]] = (),
     next: Collection[str] = (),  # noqa: A002
     breakpoints: Collection[str] = (),
 ) -> Picture:
@@ -53,25 +50,26 @@ def paint(
 
     Args:
         picture: The picture.
-        visits: How often the run was at each node.
-        taken: How often the run took each edge, by `(source, target)`.
-        current: Nodes that ran last.
-        next: Nodes that run next.
+        path: The nodes that ran: several in one step under fan-out.
+        next: Nodes that run next; where there are none, the run has ended.
         breakpoints: Nodes that a run stops before.
     """
+    visits = Counter(chain.from_iterable(path))
+    steps = pairwise([(START,), *path, *([] if next else [(END,)])])
+    taken = Counter(edge for both in steps for edge in product(*both))
+    current = path[-1] if path else ()
     marks: JsonDict = dict.fromkeys(current, "current") | dict.fromkeys(next, "next")
     nodes: list[ViewNode] = [
         {
             **node,
-            "visits": visits.get(node["id"], 0),
+            "visits": visits[node["id"]],
             "mark": marks.get(node["id"], ""),
             "is_breakpoint": node["id"] in breakpoints,
         }
         for node in picture["nodes"]
     ]
     edges: list[ViewEdge] = [
-        {**edge, "count": taken.get((edge["source"], edge["target"]), 0)}
-        for edge in picture["edges"]
+        {**edge, "count": taken[edge["source"], edge["target"]]} for edge in picture["edges"]
     ]
     return {**picture, "nodes": nodes, "edges": edges}
 

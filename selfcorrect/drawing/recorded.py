@@ -1,6 +1,5 @@
 """Makes the views of a run that has ended from what it left; nothing in that is trusted."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -16,7 +15,7 @@ from selfcorrect.drawing.view import (
     ViewChange,
 )
 from selfcorrect.model import JsonDict, JsonObject, name_place
-from selfcorrect.routing import ENTRY, build_table
+from selfcorrect.routing import END, ENTRY, build_table
 from selfcorrect.text import quote, release
 
 _MOST_STEPS = 500
@@ -36,7 +35,7 @@ def views_of(output: Any, *, title: str) -> list[View]:
     """
     run = dict_of(output)
     steps = [event for event in _dicts(run, "trail", _MOST_STEPS) if event.get("node")]
-    events: list[JsonDict] = [{}, *steps]
+    events: list[JsonDict] = [{"next": ENTRY}, *steps]
     moments = [
         Moment(
             id=str(number),
@@ -57,21 +56,18 @@ def views_of(output: Any, *, title: str) -> list[View]:
         status = "failed"
     why = outcome.get("detail") or (question or {}).get("question")
     end = f"{status}: {why}" if why else status
-    visits, taken = Counter[str](), Counter[tuple[str, str]]()
     views: list[View] = []
     changes: list[ViewChange] = []
     for number, (event, moment) in enumerate(zip(events, moments, strict=True)):
-        node, later = moment["node"], moments[number + 1 :]
-        following = [step["node"] for step in later[:1]]
-        visits[node] += 1
-        taken[node, shown(event.get("next"))] += 1
+        later, following = moments[number + 1 :], shown(event.get("next"))
+        path = [[step["node"]] for step in moments[1 : number + 1]]
         detail = detail_of(event)
         changes = changes + detail["changes"]
         view = View(
             title=release(title, 200),
             status="past" if later else status,
-            sentence=f"{moment_text(moment)}; next: {following[0]}" if later else end,
-            picture=paint(drawn, visits=visits, taken=taken, current=[node], next=following),
+            sentence=f"{moment_text(moment)}; next: {following}" if later else end,
+            picture=paint(drawn, path=path, next=[following] if following != END else ()),
             timeline=[*moments[:number], {**moment, "is_head": True}, *later],
             detail=detail,
             changes=changes,
@@ -90,7 +86,6 @@ def detail_of(event: JsonObject) -> Detail:
         changes=[*map(_change, _dicts(event, "changes"))],
         matches=[*map(_match, _dicts(event, "findings"))],
         tried=[_texts(rung, _TRIED) for rung in _dicts(event, "tried")],
-        cost=_items(event, "cost"),
         error=shown(event.get("detail")),
     )
 
@@ -140,10 +135,6 @@ def _dicts(item: JsonObject, key: str, most: int = 50) -> list[JsonDict]:
     return [*map(dict_of, list_of(item.get(key), most))]
 
 
-def _items(item: JsonObject, key: str) -> dict[str, str]:
-    return {shown(name): shown(value) for name, value in dict_of(item.get(key)).items()}
-
-
 def _change(change: JsonObject) -> ViewChange:
     texts = _texts(change, ("safety", "strategy", "rule"))
     for name in ("before", "after"):
@@ -162,10 +153,11 @@ def _option(option: Any) -> str:
 
 
 def _match(finding: JsonObject) -> Match:
+    captures = dict_of(finding.get("captures"))
     return Match(
         rule=shown(finding.get("rule")),
         text=shown(finding.get("text") or finding.get("category")),
-        captures=_items(finding, "captures"),
+        captures={shown(name): shown(text) for name, text in captures.items()},
         ladder=[*map(shown, list_of(finding.get("ladder")))],
     )
 

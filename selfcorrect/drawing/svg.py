@@ -19,7 +19,7 @@ def draw(picture: Picture) -> str:
     look = f'role="img" {_FONT} font-size="13" fill="{_TEXT}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>',
-        f"<title>{markup(_summary(picture), 300)}</title>",
+        f"<title>A graph of {len(picture['nodes'])} nodes</title>",
         f'<rect class="page" width="{width}" height="{height}" fill="{_PAGE}"/>',
         *map(_edge, picture["edges"]),
         *map(_node, picture["nodes"]),
@@ -92,8 +92,3 @@ def _edge(edge: ViewEdge) -> str:
         f"{markup(label_of(edge))}</text></g>",
     ]
     return "".join(lines)
-
-
-def _summary(picture: Picture) -> str:
-    marked = [f"{node['mark']}: {node['id']}" for node in picture["nodes"] if node["mark"]]
-    return f"A graph of {len(picture['nodes'])} nodes. {'. '.join(marked)}".strip()

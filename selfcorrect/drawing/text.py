@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from selfcorrect.drawing.svg import label_of, note_of, shown_name
+from selfcorrect.drawing.svg import label_of, shown_name
 from selfcorrect.drawing.view import Moment, Picture, View, ViewChange
 from selfcorrect.errors import SelfCorrectError
 from selfcorrect.model import JsonDict
@@ -16,12 +16,11 @@ def view_text(view: View) -> str:
 
 def ascii_graph(picture: Picture) -> str:
     """Return a picture as a table of nodes, outcomes and targets."""
-    notes = {node["id"]: note_of(node) for node in picture["nodes"]}
-    rows = [("node", "outcome", "target")]
-    for edge in picture["edges"]:
-        name = f"{shown_name(edge['source'])} {notes[edge['source']]}"
-        rows.append((name, label_of(edge), shown_name(edge["target"])))
-    return align(rows)
+    rows = [
+        (shown_name(edge["source"]), label_of(edge), shown_name(edge["target"]))
+        for edge in picture["edges"]
+    ]
+    return align([("node", "outcome", "target"), *rows])
 
 
 def align(rows: Iterable[Iterable[str]]) -> str:

@@ -121,7 +121,6 @@ class Detail(TypedDict):
     changes: list[ViewChange]
     matches: list[Match]
     tried: list[dict[str, str]]
-    cost: dict[str, str]
     error: str
 
 

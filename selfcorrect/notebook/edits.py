@@ -27,14 +27,12 @@ def complete_edit(graph: Any, at: StateSnapshot, values: Any) -> Any:
     """
     if isinstance(graph.stream_channels, str):  # the state is one value without keys
         return values
-    keys, loop = list(graph.stream_channels_list), loop_of(graph)
-    edit = dict(values)
+    keys, loop, edit = graph.stream_channels_list, loop_of(graph), dict(values)
     if loop is not None:
         short = {key: edit.pop(key) for key in ("name", "args") if key in edit.keys() - keys}
         edit |= _edit_call(at.values, short) if short else {}
         if "strategy" in edit.keys() - keys:
             edit |= _edit_strategy(loop, at, edit.pop("strategy"), edit.pop("options", {}))
-        keys += ["name", "args", "strategy"]
     refuse_unknown("key", edit, keys)
     # What lasts for one step would be lost before the node that reads it has run.
     kept = {

@@ -99,32 +99,28 @@ class Stepper:
             self._head = parent.id
         return self
 
-    def goto(
-        self, at: str | int | None = None, *, before: str | None = None, after: str | None = None
-    ) -> Self:
+    def goto(self, at: str | int | None = None, *, before: str | None = None) -> Self:
         """Move to a state; nothing runs, and nothing is undone.
 
         Args:
             at: The id of a moment of the timeline, or its number, from 0.
             before: A node: the newest state in front of it, on the way to this one if there is one.
-            after: A node: the newest state behind it.
         """
-        named = self._names([node for node in (before, after) if node is not None])
+        self._names(() if before is None else (before,))
         with self._command():
             sight = self._sight()
             points, by_id = sight.history.points, sight.history.by_id
             moments: dict[Any, Point] = {**by_id, **dict(enumerate(points))}
             if at is not None and at not in moments:
-                numbers = f" and the numbers 0 to {len(points) - 1}"
-                raise GraphSetupError(unknown_name("moment", at, by_id) + numbers)
+                raise GraphSetupError(unknown_name("moment", at, by_id))
             matches = [
                 point
                 for point in (*points, *sight.head.path)
                 if at is None or point is moments[at]
-                if before in (None, *point.snapshot.next) and after in (None, *point.nodes)
+                if before in (None, *point.snapshot.next)
             ]
             if not matches:
-                raise GraphSetupError(f"the run has not been at {', '.join(named)}")
+                raise GraphSetupError(f"the run has not been in front of {before}")
             self._head = matches[-1].id
         return self
 
@@ -203,10 +199,6 @@ class Stepper:
     def to_json(self) -> str:
         """Return the view as a JSON text."""
         return json.dumps(self.view(), ensure_ascii=False)
-
-    def to_mermaid(self) -> str:
-        """Return the graph as mermaid."""
-        return str(self.graph.get_graph().draw_mermaid())
 
     def to_html(self, path: str | Path | None = None) -> str:
         """Return a page that steps through the states up to this one, and write it to a file."""

@@ -1,12 +1,10 @@
 """Says what is shown of a run: LangGraph's history in, one `View` out."""
 
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import KW_ONLY
-from itertools import chain, pairwise, product
+from itertools import chain
 from typing import Any
 
-from langgraph.graph import END, START
 from langgraph.types import StateSnapshot
 
 from selfcorrect.drawing.picture import picture_of
@@ -101,13 +99,9 @@ def _names(nodes: Collection[str]) -> str:
 
 def _picture(sight: Sight) -> Picture:
     path = [point.nodes for point in sight.head.run if point.nodes]
-    end = [] if sight.now.next else [(END,)]
-    steps = pairwise([(START,), *path, *end])
     return picture_of(
         sight.graph,
-        visits=Counter(chain.from_iterable(path)),
-        taken=Counter(edge for both in steps for edge in product(*both)),
-        current=path[-1] if path else (),
+        path=path,
         next=sight.now.next,
         breakpoints=sight.breakpoints,
     )

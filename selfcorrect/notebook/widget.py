@@ -120,10 +120,7 @@ def _do(stepper: "Stepper", message: JsonObject, send: Callable[[Any], None]) ->
             is_ours = loop_of(stepper.graph) is not None
             stepper.answer({"question": key, "answer": answer} if is_ours else answer)
         case "export":
-            (form,) = values
-            kind = {"html": "text/html", "svg": "image/svg+xml"}.get(form, "text/plain")
-            text = getattr(stepper, f"to_{form}")()
-            send({"name": f"run.{form}", "mime": kind, "text": text})
+            send({"name": "run.html", "mime": "text/html", "text": stepper.to_html()})
 
 
 def _edit(fields: Mapping[str, str]) -> JsonDict:

@@ -22,8 +22,6 @@ from selfcorrect.tools.spec import ToolSpec, is_usable
 _MANY = 1_000_000
 """Equal calls of a tool that acts: a client may poll, so their number is no fault."""
 _PRIMITIVE = {"string", "number", "integer", "boolean"}
-_SHOWN = ("minimum", "maximum", "minLength", "maxLength", "format")
-"""What the client reads of a place; a server's words are not among it."""
 
 
 SendParams: TypeAlias = Callable[[JsonObject], Awaitable[JsonDict]]
@@ -59,7 +57,7 @@ class ToolCalls:
         trust: Whether the annotations of the server count as effects.
     """
 
-    def __init__(self, ledger: Ledger | None, scope: str, *, trust: bool) -> None:
+    def __init__(self, ledger: Ledger, scope: str, *, trust: bool) -> None:
         self._options = {"ledger": ledger, "limits": {"equal": _MANY, "seconds": None}}
         self._scope = scope
         self._trust = trust
@@ -168,13 +166,12 @@ def _label(option: Any) -> str:
 def _field(place: Place) -> JsonDict:
     """Return the schema of one field; elicitation has no lists and no objects.
 
-    Listed values are options of the question.
+    Listed values are options of the question, and a server's words are not shown.
     """
-    shown = {key: place.view[key] for key in _SHOWN if key in place.view}
     is_simple = len(place.types) == 1 and place.types <= _PRIMITIVE
     name = "".join(place.types) if is_simple else "string"
     hint = {} if place.takes(name) else {"title": "as JSON"}
-    return {**shown, **hint, "type": name}
+    return {**hint, "type": name}
 
 
 def _read(value: JSON, place: Place) -> JSON:

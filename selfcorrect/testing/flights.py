@@ -1,4 +1,4 @@
-"""A small world of flights on SQLite, for demonstrations and tests.
+"""A small world of flights in SQLite's memory, for demonstrations and tests.
 
 It behaves like a real backend: errors in its own words, limits that the database enforces, and a
 service that breaks now and then. The timetable is computed, so nothing is fetched.
@@ -7,7 +7,6 @@ service that breaks now and then. The timetable is computed, so nothing is fetch
 import json
 import sqlite3
 import weakref
-from collections.abc import Sequence
 from datetime import date
 from importlib.resources import files
 from threading import Lock
@@ -56,25 +55,17 @@ class World:
     A place is the code of an airport (LHR) or of a city with several (LON).
 
     Args:
-        path: The database file; `:memory:` for a database that ends with the world.
         flaky: One of so many routes fails the first time that it is searched; 0: none fails.
 
     Attributes:
         close: Closes the database; so does the end of the world.
     """
 
-    def __init__(
-        self,
-        path: str = ":memory:",
-        *,
-        flaky: int = 3,
-    ) -> None:
+    def __init__(self, *, flaky: int = 3) -> None:
         self.flaky = flaky
         self._routes: set[str] = set()
         self._lock = Lock()
-        self._database = sqlite3.connect(
-            path, timeout=30, isolation_level=None, check_same_thread=False
-        )
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
         self.close = weakref.finalize(self, self._database.close)
         self._database.create_function("crc32", 1, lambda text: crc32(text.encode()))
         self._database.create_function("casefold", 1, str.casefold)
@@ -98,14 +89,10 @@ class World:
     ) -> JsonDict:
         """Take seats on one or two flights: all of them or none."""
         with self._lock, self._database as database:
-            database.execute("BEGIN IMMEDIATE")
-            flights = [
-                _roomy(self._flights(origin, destination, departure_date), cabin, passengers)
-            ]
+            flights = self._flights(origin, destination, departure_date)[:1]
             if return_date is not None:
                 way_back = flights[0]["destination"], flights[0]["origin"]
-                back = self._flights(*way_back, return_date, "return_date")
-                flights += [_roomy(back, cabin, passengers)]
+                flights += self._flights(*way_back, return_date, "return_date")[:1]
             seats = {"passengers": passengers, "cabin": cabin}
             booking = database.execute(
                 "INSERT INTO bookings (departure_date, return_date, passengers, cabin)"
@@ -127,7 +114,6 @@ class World:
     def cancel(self, booking_id: str) -> JsonDict:
         """Cancel a booking and free its seats; the booking stays on record."""
         with self._lock, self._database as database:
-            database.execute("BEGIN IMMEDIATE")
             row = database.execute(
                 "SELECT id, passengers, cancelled FROM bookings WHERE 'BK' || (1000 + id) = ?",
                 (booking_id,),
@@ -155,13 +141,13 @@ class World:
             return flights
         if not flown:
             raise MissingItem("route unavailable")
-        # What is flown at all is flown every week, so there is a day on either side.
-        days = [flight["date"] for flight in flown]
-        nearest = {next(filter(text.__lt__, days)), next(filter(text.__gt__, days))}
-        days_open = [day for day in nearest if str(FIRST_DAY) <= day <= str(LAST_DAY)]
-        dates = ", ".join(sorted(days_open, key=days.index))
+        # What is flown at all is flown every week.
+        days = dict.fromkeys(flight["date"] for flight in flown)
+        nearest = [day for day in days if str(FIRST_DAY) <= day <= str(LAST_DAY)][:2]
         way = "return flight" if name == "return_date" else "flight"
-        raise MissingItem(f"no {way} from {origin} to {destination} on {text}; nearest: {dates}")
+        raise MissingItem(
+            f"no {way} from {origin} to {destination} on {text}; nearest: {', '.join(nearest)}"
+        )
 
     def _check_place(self, code: str, name: str) -> None:
         """Refuse an unknown code of an airport or city, and suggest the codes that may be meant."""
@@ -190,9 +176,3 @@ class World:
             return
         self._routes.add(route)
         raise ServiceError(503, "Service Unavailable: the timetable is being refreshed")
-
-
-def _roomy(flights: Sequence[JsonDict], cabin: str, passengers: int) -> JsonDict:
-    """Return the first flight with room for all, or the first, which the database refuses."""
-    room = (flight for flight in flights if flight["seats"].get(cabin, 0) >= passengers)
-    return next(room, flights[0])

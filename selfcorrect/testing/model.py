@@ -80,9 +80,7 @@ def _message(item: Any, messages: list[BaseMessage]) -> BaseMessage:
     if isinstance(item, BaseMessage):
         # LangChain writes ids into what a model answers, and an item may be answered again.
         return item.model_copy(deep=True)
-    if isinstance(item, BaseException) or (
-        isinstance(item, type) and issubclass(item, BaseException)
-    ):
+    if isinstance(item, BaseException):
         raise item
     if callable(item):
         return _message(item(messages), messages)

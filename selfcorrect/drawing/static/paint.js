@@ -57,7 +57,6 @@ function tell({ detail, state, outcome }, place) {
     const looked = ({ strategy, rule, path, outcome, reason }) =>
       [strategy, [rule, path].filter(Boolean).join(" at "), [outcome, reason].filter(Boolean).join(": ")];
     table("Tried", detail.tried.map(looked), place);
-    table("Cost", Object.entries(detail.cost), place);
   }
   const more = make("details", null, place);
   make("summary", "State", more);

@@ -52,9 +52,7 @@ function render({ model, el }) {
       submit(name);
     };
   }
-  for (const form of ["html", "svg", "json", "mermaid"]) {
-    button(form, forms.export, () => send("export", form));
-  }
+  button("html", forms.export, () => send("export"));
   table("", HELP, forms.help);
   const body = make("div", null, root, { class: "body" });
   const picture = make("div", null, body, { class: "picture" });
