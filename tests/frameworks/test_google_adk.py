@@ -15,8 +15,9 @@ from google.adk.plugins import BasePlugin
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import FunctionTool
 from google.genai.types import Content, FunctionCall, FunctionResponse, Part
-from selfcorrect_google_adk import MendingPlugin
 from world import EFFECTS, World, check, each_behaviour
+
+from selfcorrect.integrations.google_adk import MendingPlugin
 
 NOT_JSON = "a model of ADK writes arguments as an object"
 OTHERWISE = {

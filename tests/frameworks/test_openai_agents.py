@@ -26,8 +26,9 @@ from openai.types.responses import (
     ResponseOutputMessage,
     ResponseOutputText,
 )
-from selfcorrect_openai_agents import MendedModel
 from world import EFFECTS, World, check, each_behaviour, text_of
+
+from selfcorrect.integrations.openai_agents import MendedModel
 
 set_tracing_disabled(True)
 

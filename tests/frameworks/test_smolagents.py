@@ -5,7 +5,6 @@ from inspect import signature
 import pytest
 
 pytest.importorskip("smolagents")
-from selfcorrect_smolagents import MendedModel
 from smolagents import Tool, ToolCallingAgent
 from smolagents.models import (
     ChatMessage,
@@ -17,6 +16,8 @@ from smolagents.models import (
     Model,
 )
 from world import EFFECTS, World, check, each_behaviour, text_of
+
+from selfcorrect.integrations.smolagents import MendedModel
 
 OTHERWISE = {"a text ends the run": "a text is an error here; only `final_answer` ends a run"}
 
