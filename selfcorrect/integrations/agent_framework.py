@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from copy import copy
-from itertools import chain
 from typing import Any
 
 from agent_framework import (
@@ -16,7 +15,7 @@ from agent_framework import (
     normalize_tools,
 )
 
-from selfcorrect.integrations.adapter import Adapter, Parts, Turn, answer_of, tool_of
+from selfcorrect.integrations.adapter import Adapter, Parts, Turn, WrittenCall, answer_of, tool_of
 from selfcorrect.model import Call, JsonDict
 
 _REJECTED = "Error: Tool call invocation was rejected by user."
@@ -28,39 +27,35 @@ class MendingMiddleware(Adapter, ChatMiddleware):
 
     async def process(self, context: ChatContext, call_next: Any) -> None:
         """Ask the model until all calls of its turn may run; hand on a stream when it is whole."""
-        messages, options = context.messages, context.options or {}
+        messages, options, last = context.messages, context.options or {}, ChatResponse()
 
-        async def ask(objected: list[tuple[Any, Turn]]) -> tuple[ChatResponse[Any], Sequence[Any]]:
-            more = [[*response.messages, _answers(turn)] for (response, _), turn in objected]
-            if more:
-                context.messages = [*messages, *chain(*more)]
-            if more and (conversation := objected[-1][0][0].conversation_id):
+        async def ask(more: list[Any]) -> ChatResponse[Any]:
+            nonlocal last
+            context.messages = [*messages, *more]
+            if last.conversation_id:
                 # The service holds the messages before.
-                context.messages = more[-1][-1:]
-                context.options = {**options, "conversation_id": conversation}
+                context.messages = more[-1:]
+                context.options = {**options, "conversation_id": last.conversation_id}
             await call_next()
-            if isinstance(context.result, ResponseStream):
-                updates = [update async for update in context.result]
-                return await context.result.get_final_response(), updates
-            response = context.result or ChatResponse()
-            return response, response.messages
+            last = context.result or last
+            if isinstance(last, ResponseStream):
+                last = await last.get_final_response()
+            return last
 
-        thread = [*chain.from_iterable(map(_messages, messages))]
         tools = _tools(options.get("tools"))
-        (response, parts), turn = await self.complete(ask, _message, thread, tools)
+        response, turn = await self.complete(ask, _PARTS.read, _reply, _thread(messages), tools)
         if turn.is_changed:
-            last = copy(parts[-1])
-            last.contents = _PARTS.rewrite(_contents(parts), turn)
-            parts = [last]
+            message = copy(response.messages[-1])
+            message.contents = _PARTS.rewrite(response, turn)
+            response = copy(response)
+            response.messages = [message]
+        context.result = response
         if context.stream:
-            context.result = ResponseStream(_each(parts), finalizer=ChatResponse.from_updates)
-        elif turn.is_changed:
-            response = context.result = copy(response)
-            response.messages = parts
+            context.result = ResponseStream(_updates(response), finalizer=ChatResponse.from_updates)
 
 
-async def _each(updates: Sequence[Any]) -> AsyncIterator[Any]:
-    for update in updates:
+async def _updates(response: ChatResponse[Any]) -> AsyncIterator[Any]:
+    for update in response.to_updates():
         yield update
 
 
@@ -70,27 +65,31 @@ def _tools(tools: Any) -> Iterator[JsonDict]:
             yield tool_of(tool.name, tool.description, tool.parameters())
 
 
-def _messages(message: Message) -> Iterator[JsonDict]:
-    for content in message.contents:
-        if content.type == "function_result":
-            status = "error" if content.exception else "success"
-            status = "denied" if content.result == _REJECTED else status
-            yield answer_of(content.call_id or "", str(content.result), status)
-    if message.role == "assistant":
-        yield _PARTS.message_of(message.contents)
+def _thread(messages: Sequence[Message]) -> Iterator[JsonDict]:
+    for message in messages:
+        for content in message.contents:
+            if content.type == "function_result":
+                status = "error" if content.exception else "success"
+                status = "denied" if content.result == _REJECTED else status
+                yield answer_of(content.call_id or "", str(content.result), status)
+        if message.role == "assistant":
+            yield _PARTS.read(ChatResponse(messages=message))
 
 
-def _message(asked: tuple[ChatResponse[Any], Any]) -> JsonDict:
-    response, _ = asked
-    contents = _contents(response.messages)
-    return _PARTS.message_of(contents, finish_reason=response.finish_reason)
+def _parts_of(response: ChatResponse[Any]) -> list[Content]:
+    return [content for message in response.messages for content in message.contents]
 
 
-def _contents(parts: Sequence[Any]) -> list[Content]:
-    return [content for part in parts for content in part.contents]
+def _reply(response: ChatResponse[Any], turn: Turn) -> list[Message]:
+    if turn.is_text:
+        return [*response.messages, Message("user", [turn.objection])]
+    results = [
+        Content.from_function_result(call.id or "", result=text) for call, text in turn.answers
+    ]
+    return [*response.messages, Message("tool", results)]
 
 
-def _call_of(content: Content) -> tuple[str, Any, str] | None:
+def _call_of(content: Content) -> WrittenCall | None:
     if content.type != "function_call" or content.hosted or content.informational_only:
         return None
     return content.name or "", content.arguments or {}, content.call_id or ""
@@ -107,13 +106,4 @@ def _write(call: Call, written: Content | None) -> Content:
     return content
 
 
-def _answers(turn: Turn) -> Message:
-    if turn.is_text:
-        return Message("user", [turn.objection])
-    results = [
-        Content.from_function_result(call.id or "", result=text) for call, text in turn.answers
-    ]
-    return Message("tool", results)
-
-
-_PARTS = Parts(_call_of, _text_of, Content.from_text, _write)
+_PARTS = Parts(_parts_of, _call_of, _text_of, Content.from_text, _write)

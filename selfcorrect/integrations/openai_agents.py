@@ -1,89 +1,70 @@
 """openai-agents: the calls of a model are repaired before the runner validates or approves them."""
 
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from inspect import signature
-from typing import Any, Unpack
+from typing import Any
 
 from agents import FunctionTool, ItemHelpers, Model, ModelBehaviorError, ModelResponse, Usage
 from agents.exceptions import UserError
-from agents.retry import ModelRetryAdvice, ModelRetryAdviceRequest
 from openai.types.responses import ResponseFunctionToolCall
 
 from selfcorrect.integrations.adapter import Adapter, Turn, tool_of
-from selfcorrect.model import Effect, JsonDict
-from selfcorrect.setup import Options
+from selfcorrect.model import JsonDict
 
 
-class MendedModel(Model):
+class MendedModel(Adapter, Model):
     """A model whose calls are repaired: `Agent("clerk", model=MendedModel(model), …)`.
 
     If calls may not run after several tries, the run ends with `ModelBehaviorError`.
 
     Args:
         wrapped: The model.
-        effects: What tools do, by name or glob; a tool that is not named has side effects.
-        **options: Those of `Mender`.
+        **options: Those of `Adapter`.
     """
 
-    def __init__(
-        self,
-        wrapped: Model,
-        *,
-        effects: Mapping[str, Effect] | None = None,
-        **options: Unpack[Options],
-    ) -> None:
+    def __init__(self, wrapped: Model, **options: Any) -> None:
+        super().__init__(**options)
         self._wrapped = wrapped
-        self._adapter = Adapter(effects, **options)
-
-    def get_retry_advice(self, request: ModelRetryAdviceRequest) -> ModelRetryAdvice | None:
-        return self._wrapped.get_retry_advice(request)
-
-    async def close(self) -> None:
-        await self._wrapped.close()
+        # What is no turn is left to the model.
+        self.get_retry_advice, self.close = wrapped.get_retry_advice, wrapped.close
 
     async def get_response(self, *args: Any, **more: Any) -> ModelResponse:
         """Ask the model until all calls of its turn may run."""
         return await self._complete(_request(self, *args, **more))
 
     async def stream_response(self, *args: Any, **more: Any) -> AsyncIterator[Any]:
-        """Stream what stands before the first call as it comes, and the rest when it is judged."""
+        """Stream a turn when it is judged; of one with repaired calls the last event alone."""
         request = _request(self, *args, **more)
         items, held = list[Any](), list[Any]()
         async for event in self._wrapped.stream_response(**request):
-            is_call = getattr(getattr(event, "item", None), "type", "") == "function_call"
+            held.append(event)
             if event.type == "response.output_item.done":
                 items.append(event.item)
-            if held or is_call or event.type == _END:
-                held.append(event)
-            else:
-                yield event
-        # Some servers send the items only one by one.
-        ends = [event.response.output or items for event in held if event.type == _END]
-        first = ModelResponse(ends[0] if ends else [], Usage(), None)
-        response = await self._complete(request, first)
+            elif event.type == "response.completed":
+                # Some servers send the items only one by one.
+                first = ModelResponse(event.response.output or items, Usage(), None)
+                response = await self._complete(request, first)
+                if response is not first:
+                    event.response.output = response.output
+                    held = [event]
         for event in held:
-            if event.type == _END:
-                event.response.output = response.output
-            if event.type == _END or response is first:
-                yield event
+            yield event
 
     async def _complete(
         self, request: JsonDict, first: ModelResponse | None = None
     ) -> ModelResponse:
-        async def ask(objected: list[tuple[ModelResponse, Turn]]) -> ModelResponse:
-            if first and not objected:
+        async def ask(more: list[Any]) -> ModelResponse:
+            if first and not more:
                 return first
-            items = [item for pair in objected for item in _turn(*pair)]
-            again = {**request, "input": [*request["input"], *items]}
-            return await self._wrapped.get_response(**again)
+            return await self._wrapped.get_response(**{**request, "input": [*thread, *more]})
 
         if request.get("previous_response_id") or request.get("conversation_id"):
             raise UserError("A thread on the server does not show lost calls; use a session.")
+        thread = request["input"]
         tools = _tools(request["tools"], request["handoffs"])
-        response: ModelResponse
-        response, turn = await self._adapter.complete(ask, _message, request["input"], tools)
+        response, turn = await self.complete(ask, _message, _reply, thread, tools)
         if turn.objection and not turn.is_text:
             raise ModelBehaviorError(turn.objection)
         if not turn.is_changed or not turn.ready:
@@ -91,8 +72,6 @@ class MendedModel(Model):
         return replace(response, output=_output(response.output, turn))
 
 
-_END = "response.completed"
-_JUDGED = ("function_call", "message", "reasoning")
 _BLANK = ResponseFunctionToolCall(type="function_call", call_id="", name="", arguments="")
 
 
@@ -113,23 +92,21 @@ def _tools(tools: list[Any], handoffs: list[Any]) -> Iterator[JsonDict]:
 
 def _lenient(schema: JsonDict) -> JsonDict:
     """Return a schema that demands no argument with a default; in strict mode it demands all."""
-    parts, null = schema.get("properties", {}), {"type": "null"}
     required = [
         name
-        for name in schema.get("required", ())
-        if "default" not in parts[name] and null not in parts[name].get("anyOf", ())
+        for name, part in schema.get("properties", {}).items()
+        if "default" not in part and {"type": "null"} not in part.get("anyOf", ())
     ]
     return {**schema, "required": required}
 
 
 def _message(response: ModelResponse) -> JsonDict:
     """Return what is judged of a response; hosted tools have calls of their own."""
-    items = response.to_input_items()
-    return {"output": [item for item in items if item.get("type") in _JUDGED]}
+    judged = ("function_call", "message", "reasoning")
+    return {"output": [item for item in response.to_input_items() if item.get("type") in judged]}
 
 
-def _turn(response: ModelResponse, turn: Turn) -> Iterator[JsonDict]:
-    """Yield a turn that may not stand, and what the model reads of it."""
+def _reply(response: ModelResponse, turn: Turn) -> Iterator[JsonDict]:
     yield from _message(response)["output"]
     if turn.is_text:
         yield {"role": "user", "content": turn.objection}

@@ -1,12 +1,12 @@
 """pydantic-ai: the calls of a model are repaired before the agent validates or approves them."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from itertools import chain
-from typing import Any, Unpack
+from typing import Any
 
 from pydantic_ai.messages import (
+    ModelMessage,
     ModelRequest,
     ModelResponse,
     TextPart,
@@ -17,46 +17,36 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import CompletedStreamedResponse, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 
-from selfcorrect.integrations.adapter import Adapter, Parts, Turn, answer_of, tool_of
-from selfcorrect.model import Call, Effect, JsonDict
-from selfcorrect.setup import Options
+from selfcorrect.integrations.adapter import Adapter, Parts, Turn, WrittenCall, answer_of, tool_of
+from selfcorrect.model import Call, JsonDict
 
 
-class MendedModel(WrapperModel):
+class MendedModel(Adapter, WrapperModel):
     """A model whose calls are repaired: `Agent(MendedModel("openai:gpt-5"), …)`.
 
     Args:
         wrapped: The model, or its name.
-        effects: What tools do, by name or glob; a tool that is not named has side effects.
-        **options: Those of `Mender`.
+        **options: Those of `Adapter`.
     """
 
-    def __init__(
-        self,
-        wrapped: Any,
-        *,
-        effects: Mapping[str, Effect] | None = None,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(wrapped)
-        self._adapter = Adapter(effects, **options)
+    def __init__(self, wrapped: Any, **options: Any) -> None:
+        WrapperModel.__init__(self, wrapped)
+        Adapter.__init__(self, **options)
 
     async def request(
-        self, messages: Any, model_settings: Any, model_request_parameters: ModelRequestParameters
+        self, messages: Any, model_settings: Any, model_request_parameters: Any
     ) -> ModelResponse:
         """Ask the model until all calls of its turn may run."""
 
-        def ask(objected: list[tuple[ModelResponse, Turn]]) -> Any:
-            more = [part for response, turn in objected for part in (response, _answers(turn))]
+        def ask(more: list[Any]) -> Any:
             thread = [*messages, *more]
             return self.wrapped.request(thread, model_settings, model_request_parameters)
 
-        thread = [*chain.from_iterable(map(_messages, messages))]
         tools = _tools(model_request_parameters)
-        response, turn = await self._adapter.complete(ask, _message, thread, tools)
+        response, turn = await self.complete(ask, _PARTS.read, _reply, _thread(messages), tools)
         if not turn.is_changed:
             return response
-        return replace(response, parts=_PARTS.rewrite(response.parts, turn))
+        return replace(response, parts=_PARTS.rewrite(response, turn))
 
     @asynccontextmanager
     async def request_stream(
@@ -70,29 +60,33 @@ class MendedModel(WrapperModel):
 
 
 def _tools(parameters: ModelRequestParameters) -> Iterator[JsonDict]:
-    for tool in parameters.function_tools:
-        yield tool_of(tool.name, tool.description, tool.parameters_json_schema)
-    for out in parameters.output_tools:
-        yield tool_of(out.name, out.description, out.parameters_json_schema, effect="read_only")
+    for tool in (*parameters.function_tools, *parameters.output_tools):
+        effect = "read_only" if tool.kind == "output" else None
+        yield tool_of(tool.name, tool.description, tool.parameters_json_schema, effect=effect)
 
 
-def _messages(message: ModelRequest | ModelResponse) -> Iterator[JsonDict]:
-    if isinstance(message, ModelResponse):
-        yield _message(message)
-        return
-    for part in message.parts:
-        if isinstance(part, UserPromptPart):
-            yield {"role": "user", "content": str(part.content)}
-        elif isinstance(part, ToolReturnPart):
-            status = part.outcome if part.outcome in ("success", "denied") else "error"
-            yield answer_of(part.tool_call_id, part.model_response_str(), status)
+def _thread(messages: Sequence[ModelMessage]) -> Iterator[JsonDict]:
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            yield _PARTS.read(message)
+            continue
+        for part in message.parts:
+            if isinstance(part, UserPromptPart):
+                yield {"role": "user", "content": str(part.content)}
+            elif isinstance(part, ToolReturnPart):
+                status = part.outcome if part.outcome in ("success", "denied") else "error"
+                yield answer_of(part.tool_call_id, part.model_response_str(), status)
 
 
-def _message(response: ModelResponse) -> JsonDict:
-    return _PARTS.message_of(response.parts, finish_reason=response.finish_reason)
+def _reply(response: ModelResponse, turn: Turn) -> list[ModelMessage]:
+    answers = [
+        ToolReturnPart(call.name, text, call.id or "", outcome="retried")
+        for call, text in turn.answers
+    ]
+    return [response, ModelRequest([UserPromptPart(turn.objection)] if turn.is_text else answers)]
 
 
-def _call_of(part: Any) -> tuple[str, Any, str] | None:
+def _call_of(part: Any) -> WrittenCall | None:
     if not isinstance(part, ToolCallPart):
         return None
     return part.tool_name, part.args or {}, part.tool_call_id
@@ -108,13 +102,4 @@ def _write(call: Call, written: ToolCallPart | None) -> ToolCallPart:
     return replace(part, tool_name=call.name, args=dict(call.args))
 
 
-def _answers(turn: Turn) -> ModelRequest:
-    """Return what the model reads behind a turn that may not stand."""
-    answers = [
-        ToolReturnPart(call.name, text, call.id or "", outcome="retried")
-        for call, text in turn.answers
-    ]
-    return ModelRequest([UserPromptPart(turn.objection)] if turn.is_text else answers)
-
-
-_PARTS = Parts(_call_of, _text_of, TextPart, _write)
+_PARTS = Parts(lambda response: response.parts, _call_of, _text_of, TextPart, _write)

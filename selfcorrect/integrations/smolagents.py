@@ -2,73 +2,66 @@
 
 import json
 from ast import literal_eval
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import Any, Unpack
+from typing import Any
 
 from smolagents import Tool
 from smolagents.models import (
     ChatMessage,
     ChatMessageStreamDelta,
-    ChatMessageToolCall,
-    ChatMessageToolCallFunction,
     ChatMessageToolCallStreamDelta,
     MessageRole,
     Model,
     get_tool_json_schema,
+    parse_json_if_needed,
 )
 
 from selfcorrect.context import run_sync
-from selfcorrect.integrations.adapter import Adapter, Turn, answer_of, message_of, tool_of
-from selfcorrect.model import Effect, JsonDict
+from selfcorrect.integrations.adapter import Adapter, Turn, answer_of, message_of
+from selfcorrect.model import JsonDict
 from selfcorrect.reading.call_object import strict_json
-from selfcorrect.setup import Options
+
+_NO_TYPES = ("any", "image", "audio")
+"""Types that JSON Schema does not know."""
 
 
-class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
+class MendedModel(Adapter, Model):  # type: ignore[misc]  # smolagents is untyped
     """A model whose calls are repaired: `ToolCallingAgent(tools=…, model=MendedModel(model))`.
 
     Args:
         wrapped: The model.
-        effects: What tools do, by name or glob; a tool that is not named has side effects.
-        **options: Those of `Mender`.
+        **options: Those of `Adapter`.
     """
 
-    def __init__(
-        self,
-        wrapped: Model,
-        *,
-        effects: Mapping[str, Effect] | None = None,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(model_id=wrapped.model_id)
+    def __init__(self, wrapped: Model, **options: Any) -> None:
+        Model.__init__(self, model_id=wrapped.model_id)
+        Adapter.__init__(self, **options)
         self._wrapped = wrapped
-        self._adapter = Adapter(effects, **options)
 
     def generate(self, messages: Any, *args: Any, **more: Any) -> ChatMessage:
         """Ask the model until all calls of its turn may run."""
 
-        def ask(objected: list[tuple[ChatMessage, Turn]]) -> ChatMessage:
-            errors = [_error(turn) for _, turn in objected]
-            return self._wrapped.generate([*messages, *errors], *args, **more)
+        def ask(errors: list[Any]) -> ChatMessage:
+            message = self._wrapped.generate([*messages, *errors], *args, **more)
+            action = strict_json(str(message.content).strip().removeprefix("Action:").strip())
+            # A text that is a call alone is one, as in smolagents' own prompt.
+            if tools and isinstance(action, dict) and self._wrapped.tool_name_key in action:
+                message = self._wrapped.parse_tool_calls(message)
+            return message
 
         tools = more.get("tools_to_call_from")
         if not tools:
             # A plan, or the code of a `CodeAgent`.
             return ask([])
-        read = partial(self._message, {tool.name: [*tool.inputs] for tool in tools})
+        thread = _thread(messages)
         message, turn = run_sync(
-            self._adapter.complete(ask, read, [*_thread(messages)], map(_tool, tools))
+            self.complete(ask, ChatMessage.dict, _reply, thread, map(_tool, tools))
         )
-        if turn.calls and (turn.is_changed or not message.tool_calls):
-            calls = [
-                ChatMessageToolCall(
-                    ChatMessageToolCallFunction(dict(call.args), call.name), call.id, "function"
-                )
-                for call in turn.ready
-            ]
-            message = replace(message, content=turn.objection or message.content, tool_calls=calls)
+        if turn.is_changed:
+            calls = message_of("", [(call.name, dict(call.args), call.id) for call in turn.ready])
+            content = turn.objection or message.content
+            message = replace(message, content=content, tool_calls=calls["tool_calls"])
         return message
 
     def generate_stream(self, *request: Any, **more: Any) -> Iterator[ChatMessageStreamDelta]:
@@ -76,8 +69,7 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         message = self.generate(*request, **more)
         deltas = []
         for index, call in enumerate(message.tool_calls or ()):
-            args = call.function.arguments
-            text = args if isinstance(args, str) else json.dumps(args)
+            text = json.dumps(parse_json_if_needed(call.function.arguments))
             function = replace(call.function, arguments=text)
             deltas.append(ChatMessageToolCallStreamDelta(index, call.id, call.type, function))
         yield ChatMessageStreamDelta(message.content, deltas, message.token_usage)
@@ -88,65 +80,34 @@ class MendedModel(Model):  # type: ignore[misc]  # smolagents is untyped
         Raises:
             ValueError: Always; the agent tells the model.
         """
-        raise ValueError(f"this is not a call of a tool: {_text(message)}")
-
-    def _message(self, inputs: Mapping[str, list[str]], message: ChatMessage) -> JsonDict:
-        """Return a message; a text that is a call alone is one, as in smolagents' own prompt."""
-        text, calls = _text(message), message.tool_calls or ()
-        own = [(call.function.name, call.function.arguments, call.id) for call in calls]
-        action = strict_json(text.strip().removeprefix("Action:").strip())
-        name_key, args_key = self._wrapped.tool_name_key, self._wrapped.tool_arguments_key
-        if not own and isinstance(action, dict) and isinstance(action.get(name_key), str):
-            own = [(action[name_key], action.get(args_key), "")]
-        return message_of(text, [(n, _args(args, inputs.get(n, [])), i) for n, args, i in own])
+        raise ValueError(f"this is not a call of a tool: {message.content}")
 
 
 def _thread(messages: Iterable[ChatMessage]) -> Iterator[JsonDict]:
     """Yield a thread as messages of a chat; a step of which it shows the calls has returned."""
     for message in messages:
-        text = _text(message)
-        if message.role == MessageRole.TOOL_CALL:
-            try:
-                calls = literal_eval(text.removeprefix("Calling tools:\n"))
-            except (ValueError, SyntaxError, RecursionError):
-                # An argument such as NaN: the calls count as lost.
-                continue
-            yield {"role": "assistant", "content": "", "tool_calls": calls}
-            yield from (answer_of(call["id"], "") for call in calls)
-        elif message.role != MessageRole.SYSTEM:
-            is_own = message.role == MessageRole.ASSISTANT
-            yield {"role": "assistant" if is_own else "user", "content": text}
+        if message.role != MessageRole.TOOL_CALL:
+            yield {"role": message.role, "content": message.content}
+            continue
+        try:
+            calls = literal_eval(message.content[0]["text"].removeprefix("Calling tools:\n"))
+        except (ValueError, SyntaxError, RecursionError):
+            # An argument such as NaN: the calls count as lost.
+            continue
+        yield {"role": "assistant", "content": "", "tool_calls": calls}
+        yield from (answer_of(call["id"], "") for call in calls)
 
 
-def _args(written: Any, names: list[str]) -> Any:
-    """Return arguments; smolagents takes a value alone where a tool has one argument."""
-    value = strict_json(written) if isinstance(written, str) else written
-    is_object = isinstance(value, dict) or str(value).lstrip().startswith("{")
-    return written if is_object or value in (None, "") or len(names) != 1 else {names[0]: value}
-
-
-def _text(message: ChatMessage) -> str:
-    content = message.content or ""
-    if isinstance(content, str):
-        return content
-    return "\n".join(part.get("text", "") for part in content)
-
-
-def _error(turn: Turn) -> ChatMessage:
+def _reply(_: ChatMessage, turn: Turn) -> list[ChatMessage]:
     """Return what the model reads of a turn that may not stand, as the agent tells an error."""
     text = "\n".join(["Error:", *(f"{call.name}: {text}" for call, text in turn.answers)])
-    return ChatMessage(MessageRole.TOOL_RESPONSE, [{"type": "text", "text": text}])
+    return [ChatMessage(MessageRole.TOOL_RESPONSE, [{"type": "text", "text": text}])]
 
 
 def _tool(tool: Tool) -> JsonDict:
-    properties = {name: _parameter(each) for name, each in tool.inputs.items()}
-    parameters = get_tool_json_schema(tool)["function"]["parameters"]
-    parameters |= {"properties": properties, "additionalProperties": False}
-    more = {"effect": "read_only"} if tool.name == "final_answer" else {}
-    return tool_of(tool.name, tool.description, parameters, **more)
-
-
-def _parameter(schema: JsonDict) -> JsonDict:
-    """Return JSON Schema: smolagents has types and a key of its own."""
-    own = {key: item for key, item in schema.items() if item not in ("any", "image", "audio")}
-    return {"anyOf": [own, {"type": "null"}]} if schema.get("nullable") else own
+    shown = get_tool_json_schema(tool)["function"]
+    shown["parameters"]["properties"] = {
+        name: {} if schema.get("type") in _NO_TYPES else schema
+        for name, schema in tool.inputs.items()
+    }
+    return {**shown, "effect": "read_only"} if tool.name == "final_answer" else shown
