@@ -8,6 +8,7 @@ raised, so an adapter remembers the last turns, each behind its thread.
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeAlias, Unpack
 from uuid import uuid4
 
@@ -26,8 +27,8 @@ from selfcorrect.threads.history import read_message
 from selfcorrect.threads.past_calls import PastCall, past_calls
 from selfcorrect.tools.spec import collect_tools
 
-_MOST_REPLIES = 2
-"""How often a model is asked again in one turn."""
+_MOST_ASKS = 3
+"""How often a model is asked in one turn."""
 _MOST_MENDERS = 64
 _MOST_PLACES, _MOST_TURNS = 10_000, 100
 _SIBLING = "This call was not made, because another call of the turn may not run. Make it again."
@@ -118,15 +119,14 @@ class Adapter:
             thread: The messages before it, in the form of one provider.
             tools: What is offered: `{"name", "description", "parameters", "effect"?}`.
         """
-        past, mender, more = [*thread], self.mender_of(tools), list[Any]()
-        for _ in range(_MOST_REPLIES):
+        past, mender, more, asks = [*thread], self.mender_of(tools), list[Any](), 0
+        while True:
             response = await value_of(ask(more))
             turn = self._judge(read(response), past, mender)
-            if not turn.objection:
+            asks += 1
+            if not turn.objection or asks == _MOST_ASKS:
                 return response, self._keep(turn, past)
             more += reply(response, turn)
-        response = await value_of(ask(more))
-        return response, self._keep(self._judge(read(response), past, mender), past)
 
     def judge(
         self, message: JsonObject, thread: Sequence[JsonObject], tools: Iterable[JsonObject]
@@ -157,22 +157,17 @@ class Adapter:
     def _ledger_of(self, thread: Sequence[JsonObject], context: RunContext) -> MemoryLedger:
         """Return what became of the calls of tools that act."""
         ledger, past = MemoryLedger(), [*past_calls(thread)]
-        shown = [
-            (Call(one.name, one.args, one.id), one.at, one.outcome)
-            for one in past
-            if isinstance(one.args, dict)
-        ]
-        for call, at, outcome in (*shown, *self._lost_calls(thread, past)):
-            tool = context.tools.get(call.name)
-            if tool is not None and tool.acts:
-                intent = _intent_of(call, at, context)
+        for one in (*past, *self._lost_calls(thread, past)):
+            tool = context.tools.get(one.name)
+            if tool is not None and tool.acts and isinstance(one.args, dict):
+                intent = _intent_of(Call(one.name, one.args, one.id), one.at, context)
                 ledger.begin(intent, lambda _: Run())
-                ledger.settle(intent.key, outcome)
+                ledger.settle(intent.key, one.outcome)
         return ledger
 
     def _lost_calls(
         self, thread: Sequence[JsonObject], past: Sequence[PastCall]
-    ) -> Iterator[tuple[Call, int, Outcome]]:
+    ) -> Iterator[PastCall]:
         """Yield the calls of turns that were handed on in this thread, and do not stand in it."""
         starts = {one.at for one in past}
         for at, place in zip(range(len(thread)), _places(thread), strict=False):
@@ -183,7 +178,9 @@ class Adapter:
                 # A turn that stands in its thread is remembered there.
                 turns[:] = [turn for turn in turns if ids.isdisjoint(call.id for call in turn)]
                 if start is None:
-                    yield from ((call, at, Outcome.LOST) for turn in turns for call in turn)
+                    for call in chain(*turns):
+                        args = dict(call.args)
+                        yield PastCall(call.id or "", call.name, args, at, Outcome.LOST, None)
 
     def mender_of(self, tools: Iterable[JsonObject]) -> Mender:
         """Return a Mender of tools; the same for equal ones."""
@@ -203,7 +200,8 @@ class Parts:
         call_of: Returns the call that a part is; None if it is none.
         text_of: Returns what a part says; empty if it is no text.
         say: Returns a part that says something.
-        write: Returns a part that is a call; it gets the one that the model wrote, or None.
+        write: Returns a part with this call in place of its own.
+        blank: A part that is a call, for those that the model wrote in its text.
     """
 
     parts_of: Callable[[Any], Sequence[Any]]
@@ -211,6 +209,7 @@ class Parts:
     text_of: Callable[[Any], str]
     say: Callable[[str], Any]
     write: Callable[[Call, Any], Any]
+    blank: Any
 
     def read(self, response: Any) -> JsonDict:
         """Return a response as a message of a chat."""
@@ -229,7 +228,7 @@ class Parts:
             elif not (is_read and self.text_of(part)):
                 new.append(part)
         new += [self.say(turn.objection)] if turn.objection else []
-        return [*new, *(self.write(call, None) for call in ready.values())]
+        return [*new, *(self.write(call, self.blank) for call in ready.values())]
 
 
 def tool_of(name: str, description: str | None, parameters: Any, **more: Any) -> JsonDict:

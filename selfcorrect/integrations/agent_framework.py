@@ -71,7 +71,7 @@ def _thread(messages: Sequence[Message]) -> Iterator[JsonDict]:
             if content.type == "function_result":
                 status = "error" if content.exception else "success"
                 status = "denied" if content.result == _REJECTED else status
-                yield answer_of(content.call_id or "", str(content.result), status)
+                yield answer_of(content.call_id or "", content.result, status)
         if message.role == "assistant":
             yield _PARTS.read(ChatResponse(messages=message))
 
@@ -99,11 +99,12 @@ def _text_of(content: Content) -> str:
     return (content.type == "text" and content.text) or ""
 
 
-def _write(call: Call, written: Content | None) -> Content:
+def _write(call: Call, written: Content) -> Content:
     # Beside the call stands what its provider wants to see again.
-    content = copy(written) or Content.from_function_call(call.id or "", call.name)
-    content.name, content.arguments = call.name, dict(call.args)
+    content = copy(written)
+    content.call_id, content.name, content.arguments = call.id, call.name, dict(call.args)
     return content
 
 
-_PARTS = Parts(_parts_of, _call_of, _text_of, Content.from_text, _write)
+_BLANK = Content.from_function_call("", "")
+_PARTS = Parts(_parts_of, _call_of, _text_of, Content.from_text, _write, _BLANK)

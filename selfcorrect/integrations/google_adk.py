@@ -113,12 +113,11 @@ def _text_of(part: Part) -> str:
     return "" if part.thought else part.text or ""
 
 
-def _write(call: Call, written: Part | None) -> Part:
+def _write(call: Call, written: Part) -> Part:
+    own = FunctionCall(id=written.function_call.id, name=call.name, args=dict(call.args))
     # Beside the call stands what Gemini wants to see again.
-    part = written.model_copy() if written else Part()
-    own = part.function_call or FunctionCall()
-    part.function_call = FunctionCall(id=own.id, name=call.name, args=dict(call.args))
-    return part
+    return written.model_copy(update={"function_call": own})
 
 
-_PARTS = Parts(_parts_of, _call_of, _text_of, lambda text: Part(text=text), _write)
+_BLANK = Part(function_call=FunctionCall())
+_PARTS = Parts(_parts_of, _call_of, _text_of, lambda text: Part(text=text), _write, _BLANK)

@@ -28,7 +28,7 @@ class MendedModel(Adapter, Model):
         super().__init__(**options)
         self._wrapped = wrapped
         # What is no turn is left to the model.
-        self.get_retry_advice, self.close = wrapped.get_retry_advice, wrapped.close
+        self.get_retry_advice, self.close = wrapped.get_retry_advice, wrapped.close  # type: ignore[method-assign]
 
     async def get_response(self, *args: Any, **more: Any) -> ModelResponse:
         """Ask the model until all calls of its turn may run."""
@@ -67,7 +67,7 @@ class MendedModel(Adapter, Model):
         response, turn = await self.complete(ask, _message, _reply, thread, tools)
         if turn.objection and not turn.is_text:
             raise ModelBehaviorError(turn.objection)
-        if not turn.is_changed or not turn.ready:
+        if not turn.is_changed:
             return response
         return replace(response, output=_output(response.output, turn))
 

@@ -39,8 +39,9 @@ class MendedModel(Adapter, WrapperModel):
         """Ask the model until all calls of its turn may run."""
 
         def ask(more: list[Any]) -> Any:
-            thread = [*messages, *more]
-            return self.wrapped.request(thread, model_settings, model_request_parameters)
+            return self.wrapped.request(
+                [*messages, *more], model_settings, model_request_parameters
+            )
 
         tools = _tools(model_request_parameters)
         response, turn = await self.complete(ask, _PARTS.read, _reply, _thread(messages), tools)
@@ -96,10 +97,11 @@ def _text_of(part: Any) -> str:
     return part.content if isinstance(part, TextPart) else ""
 
 
-def _write(call: Call, written: ToolCallPart | None) -> ToolCallPart:
+def _write(call: Call, part: ToolCallPart) -> ToolCallPart:
     # Beside the call stands what its provider wants to see again.
-    part = written or ToolCallPart(call.name, tool_call_id=call.id or "")
-    return replace(part, tool_name=call.name, args=dict(call.args))
+    return replace(part, tool_name=call.name, args=dict(call.args), tool_call_id=call.id or "")
 
 
-_PARTS = Parts(lambda response: response.parts, _call_of, _text_of, TextPart, _write)
+_PARTS = Parts(
+    lambda response: response.parts, _call_of, _text_of, TextPart, _write, ToolCallPart("")
+)
