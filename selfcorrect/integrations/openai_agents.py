@@ -27,7 +27,7 @@ class MendedModel(Adapter, Model):
     def __init__(self, wrapped: Model, **options: Any) -> None:
         super().__init__(**options)
         self._wrapped = wrapped
-        # What is no turn is left to the model.
+        # Only turns are judged; the rest goes to the model.
         self.get_retry_advice, self.close = wrapped.get_retry_advice, wrapped.close  # type: ignore[method-assign]
 
     async def get_response(self, *args: Any, **more: Any) -> ModelResponse:
