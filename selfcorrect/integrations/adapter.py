@@ -220,12 +220,12 @@ class Parts:
     def rewrite(self, response: Any, turn: Turn) -> list[Any]:
         """Return the parts with the calls that may run, and a text about the others."""
         ready = {call.id: call for call in turn.ready}
-        is_read, new = turn.is_text and bool(ready), []
+        new = []
         for part in self.parts_of(response):
             if written := self.call_of(part):
                 call = ready.pop(written[2], None)
                 new += [self.write(call, part)] if call else []
-            elif not (is_read and self.text_of(part)):
+            else:
                 new.append(part)
         new += [self.say(turn.objection)] if turn.objection else []
         return [*new, *(self.write(call, self.blank) for call in ready.values())]
