@@ -237,13 +237,7 @@ def tool_of(name: str, description: str | None, parameters: Any, **more: Any) ->
 
 
 def message_of(text: str, calls: Iterable[WrittenCall], **more: Any) -> JsonDict:
-    """Return a model's turn as a message of a chat.
-
-    Args:
-        text: What it says beside its calls.
-        calls: Its calls.
-        **more: Further keys, such as `finish_reason`.
-    """
+    """Return a model's turn as a message of a chat; it may have more keys, as `finish_reason`."""
     own = [
         {"id": call_id, "type": "function", "function": {"name": name, "arguments": args}}
         for name, args, call_id in calls

@@ -92,21 +92,17 @@ def _parts_of(response: LlmResponse) -> list[Part]:
 def _answers(response: LlmResponse, turn: Turn) -> Content:
     texts = {call.id: {"error": text} for call, text in turn.answers}
     answers = [
-        FunctionResponse(id=call.id, name=call.name, response=texts[_id_of(call)])
+        FunctionResponse(id=call.id, name=call.name, response=texts[call.id or str(id(call))])
         for call in response.get_function_calls()
     ]
     parts = [Part(function_response=answer) for answer in answers]
     return Content(role="user", parts=parts or [Part(text=turn.objection)])
 
 
-def _id_of(call: FunctionCall) -> str:
-    # A model may write none.
-    return call.id or str(id(call))
-
-
 def _call_of(part: Part) -> WrittenCall | None:
     call = part.function_call
-    return (call.name or "", call.args or {}, _id_of(call)) if call else None
+    # A model may write no id.
+    return (call.name or "", call.args or {}, call.id or str(id(call))) if call else None
 
 
 def _text_of(part: Part) -> str:

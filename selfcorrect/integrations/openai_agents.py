@@ -13,6 +13,8 @@ from openai.types.responses import ResponseFunctionToolCall
 from selfcorrect.integrations.adapter import Adapter, Turn, tool_of
 from selfcorrect.model import JsonDict
 
+_BLANK = ResponseFunctionToolCall(type="function_call", call_id="", name="", arguments="")
+
 
 class MendedModel(Adapter, Model):
     """A model whose calls are repaired: `Agent("clerk", model=MendedModel(model), …)`.
@@ -52,27 +54,20 @@ class MendedModel(Adapter, Model):
         for event in held:
             yield event
 
-    async def _complete(
-        self, request: JsonDict, first: ModelResponse | None = None
-    ) -> ModelResponse:
+    async def _complete(self, request: JsonDict, first: Any = None) -> ModelResponse:
         async def ask(more: list[Any]) -> ModelResponse:
             if first and not more:
                 return first
-            return await self._wrapped.get_response(**{**request, "input": [*thread, *more]})
+            again = {**request, "input": [*request["input"], *more]}
+            return await self._wrapped.get_response(**again)
 
         if request.get("previous_response_id") or request.get("conversation_id"):
             raise UserError("A thread on the server does not show lost calls; use a session.")
-        thread = request["input"]
         tools = _tools(request["tools"], request["handoffs"])
-        response, turn = await self.complete(ask, _message, _reply, thread, tools)
+        response, turn = await self.complete(ask, _message, _reply, request["input"], tools)
         if turn.objection and not turn.is_text:
             raise ModelBehaviorError(turn.objection)
-        if not turn.is_changed:
-            return response
-        return replace(response, output=_output(response.output, turn))
-
-
-_BLANK = ResponseFunctionToolCall(type="function_call", call_id="", name="", arguments="")
+        return _rewrite(response, turn) if turn.is_changed else response
 
 
 def _request(*args: Any, **more: Any) -> JsonDict:
@@ -115,11 +110,11 @@ def _reply(response: ModelResponse, turn: Turn) -> Iterator[JsonDict]:
         yield {"type": "function_call_output", "call_id": call.id, "output": text}
 
 
-def _output(items: list[Any], turn: Turn) -> list[Any]:
-    """Return the items of a response with the calls that may run."""
-    own = {item.call_id: item for item in items if item.type == "function_call"}
-    others = [item for item in items if item.type != "function_call"]
+def _rewrite(response: ModelResponse, turn: Turn) -> ModelResponse:
+    """Return a response with the calls that may run."""
+    own = {item.call_id: item for item in response.output if item.type == "function_call"}
+    output = [item for item in response.output if item.type != "function_call"]
     for call in turn.ready:
         update = {"call_id": call.id, "name": call.name, "arguments": json.dumps(call.args)}
-        others.append(own.get(call.id, _BLANK).model_copy(update=update))
-    return others
+        output.append(own.get(call.id, _BLANK).model_copy(update=update))
+    return replace(response, output=output)
