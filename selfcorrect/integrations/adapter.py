@@ -7,12 +7,14 @@ raised, so an adapter remembers the last turns, each behind its thread.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Any, TypeAlias, Unpack
 from uuid import uuid4
 
 from selfcorrect.context import RunContext
 from selfcorrect.effects import Outcome
-from selfcorrect.effects.again import BEGUN, InProgress, Record, Request, Run, may_run
+from selfcorrect.effects.again import InProgress, Record, Request, Run, may_run
 from selfcorrect.effects.equal import digest
 from selfcorrect.ledger.memory import MemoryLedger
 from selfcorrect.mender import MendedCall, Mender
@@ -25,7 +27,7 @@ from selfcorrect.threads.history import read_message
 from selfcorrect.threads.past_calls import PastCall, past_calls
 from selfcorrect.tools.spec import collect_tools
 
-MOST_ASKS = 3
+_MOST_ASKS = 3
 """How often a model is asked in one turn."""
 _MOST_MENDERS = 64
 _MOST_PLACES, _MOST_TURNS = 10_000, 100
@@ -78,8 +80,8 @@ class Turn:
         return [(judged.call, judged.text or _SIBLING) for judged in self.calls]
 
 
-Ask: TypeAlias = Callable[[list[tuple[T, Turn]]], Any]
-"""Asks the model again behind turns that may not stand; returns its response, or awaits it."""
+WrittenCall: TypeAlias = tuple[str, Any, str]
+"""A call as a model wrote it: its tool, its arguments and its id."""
 
 
 class Adapter:
@@ -95,42 +97,54 @@ class Adapter:
     ) -> None:
         self._effects = StrategyMap(effects=effects).effects
         self._options = options
-        self._menders: dict[str, Mender] = {}
+        self._mender = lru_cache(_MOST_MENDERS)(self._new_mender)
         self._turns: dict[str, list[list[Call]]] = {}
         # An option that cannot be used is refused here.
         self.mender_of([])
 
     async def complete(
         self,
-        ask: Ask[T],
+        ask: Callable[[list[Any]], Any],
         read: Callable[[T], JsonObject],
-        thread: Sequence[JsonObject],
+        reply: Callable[[T, Turn], Iterable[Any]],
+        thread: Iterable[JsonObject],
         tools: Iterable[JsonObject],
     ) -> tuple[T, Turn]:
         """Ask a model until every call of its turn may run; return its last response, judged.
 
         Args:
-            ask: Asks the model.
+            ask: Asks the model, with more messages behind its thread; may be async.
             read: Returns the message of a response, in the form of any provider.
+            reply: Returns a turn that may not stand, and what the model reads of it, as messages.
             thread: The messages before it, in the form of one provider.
             tools: What is offered: `{"name", "description", "parameters", "effect"?}`.
         """
-        mender = self.mender_of(tools)
-        ledger, objected = self._ledger_of(thread, mender.context), list[tuple[T, Turn]]()
+        past, mender, more, asks = [*thread], self.mender_of(tools), list[Any](), 0
         while True:
-            response = await value_of(ask(objected))
-            turn = _judge(read(response), thread, mender, ledger)
-            if not turn.objection or len(objected) + 1 == MOST_ASKS:
-                return response, self._keep(turn, thread)
-            objected.append((response, turn))
+            response = await value_of(ask(more))
+            turn = self._judge(read(response), past, mender)
+            asks += 1
+            if not turn.objection or asks == _MOST_ASKS:
+                return response, self._keep(turn, past)
+            more += reply(response, turn)
 
     def judge(
         self, message: JsonObject, thread: Sequence[JsonObject], tools: Iterable[JsonObject]
     ) -> Turn:
         """Judge a turn whose model cannot be asked again; `complete` explains the arguments."""
-        mender = self.mender_of(tools)
-        ledger = self._ledger_of(thread, mender.context)
-        return self._keep(_judge(message, thread, mender, ledger), thread)
+        return self._keep(self._judge(message, thread, self.mender_of(tools)), thread)
+
+    def _judge(self, message: JsonObject, thread: Sequence[JsonObject], mender: Mender) -> Turn:
+        mending, context = mender.message(message, messages=thread), mender.context
+        is_text, ledger = isinstance(read_message(message), str), self._ledger_of(thread, context)
+        verdicts = (
+            _judge_call(call, len(thread), context, ledger, is_text=is_text)
+            for call in mending.calls
+        )
+        judged = tuple(filter(None, verdicts))
+        is_other = mending.outcome != "valid" or is_text or len(judged) < len(mending.calls)
+        is_other = is_other or any(one.text for one in judged)
+        return Turn(judged, bool(judged) and is_other, is_text)
 
     def _keep(self, turn: Turn, thread: Sequence[JsonObject]) -> Turn:
         *_, place = _places(thread)
@@ -143,22 +157,17 @@ class Adapter:
     def _ledger_of(self, thread: Sequence[JsonObject], context: RunContext) -> MemoryLedger:
         """Return what became of the calls of tools that act."""
         ledger, past = MemoryLedger(), [*past_calls(thread)]
-        shown = [
-            (Call(one.name, one.args, one.id), one.at, one.outcome)
-            for one in past
-            if isinstance(one.args, dict)
-        ]
-        for call, at, outcome in (*shown, *self._lost_calls(thread, past)):
-            tool = context.tools.get(call.name)
-            if tool is not None and tool.acts:
-                intent = _intent_of(call, at, context)
+        for one in (*past, *self._lost_calls(thread, past)):
+            tool = context.tools.get(one.name)
+            if tool is not None and tool.acts and isinstance(one.args, dict):
+                intent = _intent_of(Call(one.name, one.args, one.id), one.at, context)
                 ledger.begin(intent, lambda _: Run())
-                ledger.settle(intent.key, outcome)
+                ledger.settle(intent.key, one.outcome)
         return ledger
 
     def _lost_calls(
         self, thread: Sequence[JsonObject], past: Sequence[PastCall]
-    ) -> Iterator[tuple[Call, int, Outcome]]:
+    ) -> Iterator[PastCall]:
         """Yield the calls of turns that were handed on in this thread, and do not stand in it."""
         starts = {one.at for one in past}
         for at, place in zip(range(len(thread)), _places(thread), strict=False):
@@ -169,17 +178,17 @@ class Adapter:
                 # A turn that stands in its thread is remembered there.
                 turns[:] = [turn for turn in turns if ids.isdisjoint(call.id for call in turn)]
                 if start is None:
-                    yield from ((call, at, Outcome.LOST) for turn in turns for call in turn)
+                    for call in chain(*turns):
+                        args = dict(call.args)
+                        yield PastCall(call.id or "", call.name, args, at, Outcome.LOST, None)
 
     def mender_of(self, tools: Iterable[JsonObject]) -> Mender:
         """Return a Mender of tools; the same for equal ones."""
-        key = json.dumps([*tools], sort_keys=True, default=str)
-        if key not in self._menders:
-            if len(self._menders) >= _MOST_MENDERS:
-                self._menders.clear()
-            specs = collect_tools(json.loads(key), self._effects).values()
-            self._menders[key] = Mender(specs, **self._options)
-        return self._menders[key]
+        return self._mender(json.dumps([*tools], sort_keys=True, default=str))
+
+    def _new_mender(self, tools: str) -> Mender:
+        specs = collect_tools(json.loads(tools), self._effects).values()
+        return Mender(specs, **self._options)
 
 
 @frozen
@@ -187,34 +196,39 @@ class Parts:
     """What a turn consists of in a framework: calls, texts, and what is neither.
 
     Attributes:
-        call_of: Returns of a part its tool, its arguments and its id; None if it is no call.
+        parts_of: Returns the parts of a response.
+        call_of: Returns the call that a part is; None if it is none.
         text_of: Returns what a part says; empty if it is no text.
         say: Returns a part that says something.
-        write: Returns a part that is a call; it gets the one that the model wrote, or None.
+        write: Returns a part with this call in place of its own.
+        blank: A part that is a call, for those that the model wrote in its text.
     """
 
-    call_of: Callable[[Any], tuple[str, Any, str] | None]
+    parts_of: Callable[[Any], Sequence[Any]]
+    call_of: Callable[[Any], WrittenCall | None]
     text_of: Callable[[Any], str]
     say: Callable[[str], Any]
     write: Callable[[Call, Any], Any]
+    blank: Any
 
-    def message_of(self, parts: Iterable[Any], **more: Any) -> JsonDict:
-        """Return parts as a message of a chat."""
-        calls, texts = map(self.call_of, parts := [*parts]), map(self.text_of, parts)
-        return message_of("\n".join(filter(None, texts)), filter(None, calls), **more)
+    def read(self, response: Any) -> JsonDict:
+        """Return a response as a message of a chat."""
+        parts = self.parts_of(response)
+        calls, text = map(self.call_of, parts), "\n".join(filter(None, map(self.text_of, parts)))
+        return message_of(text, filter(None, calls), finish_reason=response.finish_reason)
 
-    def rewrite(self, parts: Iterable[Any], turn: Turn) -> list[Any]:
-        """Return parts with the calls that may run, and a text about the others."""
+    def rewrite(self, response: Any, turn: Turn) -> list[Any]:
+        """Return the parts with the calls that may run, and a text about the others."""
         ready = {call.id: call for call in turn.ready}
-        is_read, new = turn.is_text and bool(ready), []
-        for part in parts:
+        new = []
+        for part in self.parts_of(response):
             if written := self.call_of(part):
                 call = ready.pop(written[2], None)
                 new += [self.write(call, part)] if call else []
-            elif not (is_read and self.text_of(part)):
+            else:
                 new.append(part)
         new += [self.say(turn.objection)] if turn.objection else []
-        return [*new, *(self.write(call, None) for call in ready.values())]
+        return [*new, *(self.write(call, self.blank) for call in ready.values())]
 
 
 def tool_of(name: str, description: str | None, parameters: Any, **more: Any) -> JsonDict:
@@ -222,14 +236,8 @@ def tool_of(name: str, description: str | None, parameters: Any, **more: Any) ->
     return {"name": name, "description": description or "", "parameters": parameters, **more}
 
 
-def message_of(text: str, calls: Iterable[tuple[str, Any, str]], **more: Any) -> JsonDict:
-    """Return a model's turn as a message of a chat.
-
-    Args:
-        text: What it says beside its calls.
-        calls: Of each call its tool, its arguments as they were written, and its id.
-        **more: Further keys, such as `finish_reason`.
-    """
+def message_of(text: str, calls: Iterable[WrittenCall], **more: Any) -> JsonDict:
+    """Return a model's turn as a message of a chat; it may have more keys, as `finish_reason`."""
     own = [
         {"id": call_id, "type": "function", "function": {"name": name, "arguments": args}}
         for name, args, call_id in calls
@@ -265,26 +273,6 @@ def _turn_behind(thread: Sequence[JsonObject], at: int, starts: Collection[int])
 def _intent_of(call: Call, at: int, context: RunContext) -> Record:
     state: Any = {"given": {"message_id": at}, "original": None, "run": ""}
     return context.intent_of(state, call)
-
-
-def _judge(
-    message: JsonObject, thread: Sequence[JsonObject], mender: Mender, ledger: MemoryLedger
-) -> Turn:
-    mending = mender.message(message, messages=thread)
-    is_text = isinstance(read_message(message), str)
-    verdicts = (
-        _judge_call(call, len(thread), mender.context, ledger, is_text=is_text)
-        for call in mending.calls
-    )
-    judged = tuple(filter(None, verdicts))
-    is_other = mending.outcome != "valid" or is_text or len(judged) < len(mending.calls)
-    is_other = is_other or any(one.text for one in judged)
-    turn = Turn(judged, bool(judged) and is_other, is_text)
-    for record in ledger.records() if turn.objection else ():
-        if record.status == BEGUN:
-            # No call of such a turn is made before the model is asked again.
-            ledger.settle(record.key, Outcome.NOT_DONE)
-    return turn
 
 
 def _judge_call(

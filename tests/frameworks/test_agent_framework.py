@@ -18,8 +18,9 @@ from agent_framework import (
     Message,
     tool,
 )
-from selfcorrect_agent_framework import MendingMiddleware
 from world import EFFECTS, World, check, each_behaviour, text_of
+
+from selfcorrect.integrations.agent_framework import MendingMiddleware
 
 
 class Client(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):

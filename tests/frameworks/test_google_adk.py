@@ -15,8 +15,9 @@ from google.adk.plugins import BasePlugin
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import FunctionTool
 from google.genai.types import Content, FunctionCall, FunctionResponse, Part
-from selfcorrect_google_adk import MendingPlugin
 from world import EFFECTS, World, check, each_behaviour
+
+from selfcorrect.integrations.google_adk import MendingPlugin
 
 NOT_JSON = "a model of ADK writes arguments as an object"
 OTHERWISE = {
@@ -173,12 +174,3 @@ def test_a_call_without_an_answer_is_in_doubt():
     asyncio.run(converse())
     assert len(world.ran) == 1
     assert "nobody knows" in "\n".join(world.read)
-
-
-def test_a_piece_of_a_stream_shows_no_call():
-    calls = [["pay", {"to": "ann", "amount": "5"}, "a"]]
-    talk = Talk(World({"turns": [{"calls": calls}]}), stream=True)
-    asyncio.run(talk.say())
-    pieces = [event for event in talk.events if event.partial]
-    assert pieces
-    assert not any(event.get_function_calls() for event in pieces)

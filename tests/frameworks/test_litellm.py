@@ -14,10 +14,10 @@ from litellm.llms.custom_llm import CustomLLM
 from litellm.proxy._types import UserAPIKeyAuth
 from litellm.proxy.utils import ProxyLogging
 from litellm.types.utils import ModelResponse, ModelResponseStream
-from selfcorrect_litellm import MendingLogger
 from world import BEHAVIOURS, EFFECTS, World, check, each_behaviour, text_of
 
 from selfcorrect import ToolSpec
+from selfcorrect.integrations.litellm import MendingLogger
 
 OTHERWISE = {
     "a sibling of a hopeless call runs once": "it runs at once, beside a text about the other",

@@ -11,8 +11,9 @@ from pydantic_ai import Agent, ToolFailed, capture_run_messages
 from pydantic_ai.capabilities import Hooks
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
-from selfcorrect_pydantic_ai import MendedModel
 from world import EFFECTS, check, each_behaviour, text_of
+
+from selfcorrect.integrations.pydantic_ai import MendedModel
 
 
 def run(world, *, stream, gate):

@@ -10,7 +10,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins import BasePlugin
 from google.genai.types import Content, FunctionCall, FunctionResponse, Part
 
-from selfcorrect.integrations.adapter import Adapter, Parts, Turn, answer_of, tool_of
+from selfcorrect.integrations.adapter import Adapter, Parts, Turn, WrittenCall, answer_of, tool_of
 from selfcorrect.model import Call, JsonDict
 
 _OWN_TOOLS = ("transfer_to_agent", "set_model_response", "exit_loop", "load_memory")
@@ -37,31 +37,30 @@ class MendingPlugin(Adapter, BasePlugin):
         self, *, callback_context: CallbackContext, llm_response: LlmResponse
     ) -> None:
         """Ask the model until all calls of its turn may run."""
-        if (request := _REQUESTS.get(id(callback_context.actions))) is None:
+        request = _REQUESTS.get(id(callback_context.actions))
+        if request is None or llm_response.partial:
             return
         context: Any = callback_context.get_invocation_context()
 
-        async def ask(objected: list[tuple[LlmResponse, Turn]]) -> Any:
-            if not objected:
+        async def ask(more: list[Any]) -> Any:
+            if not more:
                 return llm_response
             context.increment_llm_call_count()
-            more = [each for old, turn in objected for each in (old.content, _answers(old, turn))]
             again = request.model_copy(update={"contents": [*request.contents, *more]})
-            again.previous_interaction_id = objected[-1][0].interaction_id
             asked = context.agent.canonical_model.generate_content_async(again)
             return [response async for response in asked][-1]
 
-        thread = [*_thread(callback_context)]
-        if llm_response.partial:
-            # A piece is shown before it can be judged, so it shows no call.
-            response, turn = llm_response, Turn((), is_changed=True)
-        else:
-            response, turn = await self.complete(ask, _message, thread, _tools(request))
+        def reply(response: LlmResponse, turn: Turn) -> list[Any]:
+            # A service that keeps the thread holds this turn.
+            request.previous_interaction_id = response.interaction_id
+            return [response.content, _answers(response, turn)]
+
+        thread, tools = _thread(callback_context), _tools(request)
+        response, turn = await self.complete(ask, _PARTS.read, reply, thread, tools)
         # In place: other callbacks read it behind this one.
-        for name in LlmResponse.model_fields:
-            setattr(llm_response, name, getattr(response, name))
+        llm_response.__dict__.update(response.__dict__)
         if turn.is_changed:
-            parts = _PARTS.rewrite(_parts(response), turn)
+            parts = _PARTS.rewrite(response, turn)
             llm_response.content = Content(role="model", parts=parts)
 
 
@@ -74,42 +73,20 @@ def _tools(request: LlmRequest) -> Iterator[JsonDict]:
             yield tool_of(each.name, each.description, parameters, effect=effect)
 
 
-def _parts(response: LlmResponse) -> list[Part]:
-    return (response.content and response.content.parts) or []
-
-
-def _message(response: LlmResponse) -> JsonDict:
-    return _PARTS.message_of(_parts(response), finish_reason=response.finish_reason)
-
-
 def _thread(context: CallbackContext) -> Iterator[JsonDict]:
     """Yield the turns of all agents, and behind each the last answers to its calls."""
     events = context.session.events
     answers = {answer.id: answer for event in events for answer in event.get_function_responses()}
     for event in events:
-        yield {"role": "user"} if event.author == "user" else _message(event)
+        yield {"role": "user"} if event.author == "user" else _PARTS.read(event)
         for call in event.get_function_calls():
-            if call.id and (answer := answers.get(call.id)):
+            if answer := answers.get(call.id):
                 status = "denied" if answer.response in _REFUSALS else "success"
-                yield answer_of(call.id, answer.response, status)
+                yield answer_of(answer.id, answer.response, status)
 
 
-def _call_of(part: Part) -> tuple[str, Any, str] | None:
-    call = part.function_call
-    # A model may write no id.
-    return (call.name or "", call.args or {}, call.id or str(id(call))) if call else None
-
-
-def _text_of(part: Part) -> str:
-    return "" if part.thought else part.text or ""
-
-
-def _write(call: Call, written: Part | None) -> Part:
-    # Beside the call stands what Gemini wants to see again.
-    part = written.model_copy() if written else Part()
-    own = part.function_call or FunctionCall()
-    part.function_call = FunctionCall(id=own.id, name=call.name, args=dict(call.args))
-    return part
+def _parts_of(response: LlmResponse) -> list[Part]:
+    return (response.content and response.content.parts) or []
 
 
 def _answers(response: LlmResponse, turn: Turn) -> Content:
@@ -122,4 +99,21 @@ def _answers(response: LlmResponse, turn: Turn) -> Content:
     return Content(role="user", parts=parts or [Part(text=turn.objection)])
 
 
-_PARTS = Parts(_call_of, _text_of, lambda text: Part(text=text), _write)
+def _call_of(part: Part) -> WrittenCall | None:
+    call = part.function_call
+    # A model may write no id.
+    return (call.name or "", call.args or {}, call.id or str(id(call))) if call else None
+
+
+def _text_of(part: Part) -> str:
+    return "" if part.thought else part.text or ""
+
+
+def _write(call: Call, written: Part) -> Part:
+    own = FunctionCall(id=written.function_call.id, name=call.name, args=dict(call.args))
+    # Beside the call stands what Gemini wants to see again.
+    return written.model_copy(update={"function_call": own})
+
+
+_BLANK = Part(function_call=FunctionCall())
+_PARTS = Parts(_parts_of, _call_of, _text_of, lambda text: Part(text=text), _write, _BLANK)
