@@ -23,7 +23,7 @@ SPENT = "selfcorrect_spent"
 _MOST_DECISIONS = 10
 """Decisions about one bound, after which the run ends."""
 _COUNTED = ("turns", "tool_calls", "tokens", "seconds")
-_UNITS: Mapping[str, str] = {"same_tool": "calls in a row", "argument_bytes": "bytes of arguments"}
+_UNITS: Mapping[str, str] = {"same_tool": "calls in a row", "argument_bytes": "bytes"}
 
 
 class BudgetReachedError(LimitReachedError):
@@ -97,7 +97,7 @@ class Account:
             return
         for call in calls:
             size = len(json.dumps(call["args"], ensure_ascii=False, default=str).encode())
-            self._check("argument_bytes", size, size, f"{quote(call['name'])}: ")
+            self._check("argument_bytes", size, size, f"arguments of {quote(call['name'])}: ")
         turns = reversed([*list_turns(messages)])
         names = [name for turn_calls, *_ in turns for name, _ in turn_calls]
         for call in calls:
