@@ -44,14 +44,6 @@ def test_another_name_is_an_attribute_error():
     [
         ("langchain", "agent", "from selfcorrect import SelfCorrection"),
         (
-            "langchain",
-            "agent",
-            (
-                "from selfcorrect.integrations.tool_node import SelfCorrectingToolNode\n"
-                "SelfCorrectingToolNode([], model='openai:gpt-5')"
-            ),
-        ),
-        (
             "opentelemetry",
             "otel",
             "import selfcorrect.integrations.otel as otel; otel.instrumented()",

@@ -6,6 +6,7 @@ others are asked one by one.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from inspect import isawaitable
 from itertools import groupby, takewhile
@@ -74,18 +75,22 @@ def _ladder_of(selected: JsonObject, round_: Round) -> list[Rung]:
 
 async def _climb(rungs: Iterable[Rung], problems: Sequence[Problem] | None, round_: Round) -> None:
     """Try one rung of a ladder after the other, until one of them helps."""
-    for rung in rungs:
-        # Where the pass stopped, the ladder goes on with what cannot be part of it.
-        problems = None if rung.primitive is None else problems
-        if round_.is_spent(rung):
-            continue
-        if problems is None:
-            outcome = await _try(rung, round_)
-        else:
-            why = _problem_of(rung, problems)
-            outcome = round_.note(rung, "gave_up" if why else UNUSED, why)
-        if outcome not in NO_HELP:
+    left = [rung for rung in rungs if not round_.is_spent(rung)]
+    shared = [*takewhile(_is_shared, left)] if problems is not None else []
+    for rung in shared:
+        round_.note(rung, UNUSED)
+    if shared and (why := _problem_of(shared[0], problems or ())):
+        # What keeps the strategies of the pass from helping is told once.
+        names = ", ".join(rung.strategy for rung in shared)
+        round_.note(replace(shared[0], strategy=names), "gave_up", why)
+    for rung in left[len(shared) :]:
+        if await _try(rung, round_) not in NO_HELP:
             break
+
+
+def _is_shared(rung: Rung) -> bool:
+    """Say whether a strategy is part of the pass over arguments."""
+    return rung.primitive is not None
 
 
 def _run_pass(ladders: Iterable[Sequence[Rung]], round_: Round) -> list[Problem] | None:
@@ -96,7 +101,7 @@ def _run_pass(ladders: Iterable[Sequence[Rung]], round_: Round) -> list[Problem]
     """
     context = round_.context
     tool = context.tools.get(round_.call.name)
-    heads = (takewhile(lambda rung: rung.primitive is not None, ladder) for ladder in ladders)
+    heads = (takewhile(_is_shared, ladder) for ladder in ladders)
     rungs = [rung for head in heads for rung in head if not round_.is_spent(rung)]
     if round_.state["source"] != "schema" or tool is None or not rungs:
         return None
@@ -167,12 +172,11 @@ def _owner(change: Change, rungs: Sequence[Rung], faults: Iterable[Rung]) -> Run
     return None if any(fault.concerns(*places) for fault in faults) else own[0]
 
 
-def _problem_of(rung: Rung, problems: Iterable[Problem]) -> str:
-    """Return why a strategy did not help a fault; empty where it had nothing to look at."""
-    own = [problem for problem in problems if rung.strategy in problem.strategies]
+def _problem_of(rung: Rung, problems: Sequence[Problem]) -> str:
+    """Return why the pass did not help a fault; empty where it says nothing."""
     # Two hundred unknown keys are compared with two hundred problems only where need be.
-    near = [problem for problem in own if problem.path in rung.diagnosis.paths]
-    near = near or [problem for problem in own if rung.concerns(problem.path)]
+    near = [problem for problem in problems if problem.path in rung.diagnosis.paths]
+    near = near or [problem for problem in problems if rung.concerns(problem.path)]
     return near[0].text if near else ""
 
 

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import product
 from urllib.parse import unquote
@@ -89,10 +88,8 @@ class _Text:
         self._line = f" {' '.join(_WORD.findall(self._plain))} "
         number = _LONE_NUMBER if strict else _NUMBER
         numbers = number.finditer(_DAY.sub(" ", self._plain))
-        moments = {*_windows(self._plain)}
-        self._meanings: set[Decimal | str] = moments.union(*map(_numbers, numbers))
-        this_year = datetime.now(UTC).year
-        self._years = {str(this_year), str(this_year + 1), *(moment[:4] for moment in moments)}
+        moments: set[Decimal | str] = {*_windows(self._plain)}
+        self._meanings = moments.union(*map(_numbers, numbers))
 
     def says(self, value: _Value) -> bool:
         """Say whether a value stands here: its number, day or time, or else its words in a row.
@@ -100,14 +97,8 @@ class _Text:
         A number inside a date or a code, such as the 27 of `B-27`, is not said.
         """
         if value.meaning:
-            return all(map(self._means, value.meaning))
+            return value.meaning <= self._meanings
         return f" {' '.join(value.words)} " in self._line
-
-    def _means(self, meaning: Decimal | str) -> bool:
-        if meaning in self._meanings or isinstance(meaning, Decimal):
-            return meaning in self._meanings
-        # A day without its year is one of this year or the next, or of a year that is said.
-        return meaning[:4] in self._years and meaning[5:] in self._meanings
 
     def hints_at(self, value: _Value) -> bool:
         """Say whether words hold the letters of a value, all its words, or what it means.

@@ -22,7 +22,7 @@ from selfcorrect.schema.place import Place
 from selfcorrect.values.dates import name_day
 from selfcorrect.values.nothing import is_empty, says_nothing
 from selfcorrect.values.primitives import EVERY, PRIMITIVES
-from selfcorrect.values.readings import Permission, applicable, readings
+from selfcorrect.values.readings import Permission, readings
 from selfcorrect.values.structures import nested
 
 Kind: TypeAlias = Literal["missing", "extra", "invalid", "ambiguous"]
@@ -45,13 +45,11 @@ class Problem:
         path: The position.
         kind: What is wrong there.
         text: Why it was not repaired, for people.
-        strategies: Those that looked at it.
     """
 
     path: str
     kind: Kind
     text: str
-    strategies: tuple[str, ...] = ()
 
 
 @frozen
@@ -100,7 +98,7 @@ def repair_arguments(
     try:
         return _Pass(allow, iter(range(_WORK))).value(args, position)
     except _TooMuchError:
-        return position.refuse(args, "invalid", "too much is wrong with it", *allow.strategies)
+        return position.refuse(args, "invalid", "too much is wrong with it")
 
 
 class _TooMuchError(Exception):
@@ -125,9 +123,9 @@ class _Position(NamedTuple):
         why = reason or PRIMITIVES[strategy].reason
         return Change(pointer(*self.keys), before, after, safety, why, strategy=strategy)
 
-    def refuse(self, value: JSON, kind: Kind, text: str, *strategies: str) -> Rewrite:
-        """Leave the value that stands here as it is, and say why, and who looked at it."""
-        return Rewrite(value, (), (Problem(pointer(*self.keys), kind, text, strategies),))
+    def refuse(self, value: JSON, kind: Kind, text: str) -> Rewrite:
+        """Leave the value that stands here as it is, and say why."""
+        return Rewrite(value, (), (Problem(pointer(*self.keys), kind, text),))
 
     def show(self, value: JSON) -> str:
         """Name the value that stands here, for people."""
@@ -154,9 +152,8 @@ class _Pass:
         size = len(written) // 100 if isinstance(written, Mapping | list) else 0
         if len(list(islice(self.work, 1 + size))) <= size:
             raise _TooMuchError
-        names = applicable(written, position.place, self.allow)
         if position.depth > _DEPTH:
-            return position.refuse(written, "invalid", "it is nested too deeply", *names)
+            return position.refuse(written, "invalid", "it is nested too deeply")
         rewrites = list(self.rewrites(written, position))
         good = [
             each for each in rewrites if not each.problems and position.place.accepts(each.args)
@@ -164,8 +161,8 @@ class _Pass:
         if good:
             return self.surest(written, good, rewrites, position)
         if position.keys and is_empty(written):
-            return position.refuse(written, "missing", "it is empty", *names)
-        return _nearest(written, rewrites, position, names)
+            return position.refuse(written, "missing", "it is empty")
+        return _nearest(written, rewrites, position)
 
     def rewrites(self, written: JSON, position: _Position) -> Iterator[Rewrite]:
         """Yield what each branch, the parts, and each reading make of the value."""
@@ -207,8 +204,7 @@ class _Pass:
             return first
         meant = " or ".join(sorted(name_day(each.args) for each in rivals.values()))
         meant = "not clear" if names_secret(position.keys) else meant
-        names = {str(change.strategy): 0 for each in rivals.values() for change in each.changes}
-        return position.refuse(written, "ambiguous", f"{position.show(written)} is {meant}", *names)
+        return position.refuse(written, "ambiguous", f"{position.show(written)} is {meant}")
 
     def items(self, written: list[JSON], position: _Position) -> Rewrite:
         """Repair the items of a list."""
@@ -296,9 +292,8 @@ class _Pass:
         if own is None and not place.is_open:
             if ties:
                 text = f"it may mean {' and '.join(f'`{each}`' for each in ties)}"
-                return written.refuse(value, "ambiguous", text, "rename-argument")
-            names = ["rename-argument", *(["drop-null"] if is_empty(value) else [])]
-            return written.refuse(value, "extra", f"no argument is named `{key[:80]}`", *names)
+                return written.refuse(value, "ambiguous", text)
+            return written.refuse(value, "extra", f"no argument is named `{key[:80]}`")
         meant = position.inside(place.at([name]), name)
         part = self.value(value, meant)
         if key == name:
@@ -339,8 +334,7 @@ class _Pass:
             name_place(pointer(*position.keys)), own.default
         )
         if default is ABSENT or not self.allow.lets("default-value", Safety.LOSSY):
-            names = ("rename-argument", "default-value")
-            return position.refuse(ABSENT, "missing", f"`{own.name}` is missing", *names)
+            return position.refuse(ABSENT, "missing", f"`{own.name}` is missing")
         return Rewrite(default, (position.change(ABSENT, default, Safety.LOSSY, "default-value"),))
 
 
@@ -359,9 +353,7 @@ def _branches(written: JSON, place: Place) -> Sequence[Place]:
     return () if meant is None else (meant,)
 
 
-def _nearest(
-    written: JSON, rewrites: Sequence[Rewrite], position: _Position, names: Sequence[str]
-) -> Rewrite:
+def _nearest(written: JSON, rewrites: Sequence[Rewrite], position: _Position) -> Rewrite:
     """Return the one rewrite that helps in part; where there are several, none is taken."""
     branches = _branches(written, position.place)
     if (meant := position.place.meant(written)) in branches:
@@ -369,14 +361,12 @@ def _nearest(
     useful = [each for each in rewrites if each.changes]
     useful = useful or [each for each in rewrites if each.problems]
     if len(useful) == 1:
-        unfit = position.refuse(written, "invalid", "it does not fit", *names).problems
+        unfit = position.refuse(written, "invalid", "it does not fit").problems
         return replace(useful[0], problems=useful[0].problems or unfit)
     for rewrite in rewrites:
         if any(each.kind == "ambiguous" for each in rewrite.problems):
             return replace(rewrite, args=written, changes=())
-    return position.refuse(
-        written, "invalid", f"{position.show(written)} has no form that fits", *names
-    )
+    return position.refuse(written, "invalid", f"{position.show(written)} has no form that fits")
 
 
 @lru_cache(maxsize=64)

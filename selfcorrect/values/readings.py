@@ -56,7 +56,7 @@ def readings(value: JSON, place: Place, allow: Permission) -> list[Reading]:
     >>> readings("2.5", place, allow)
     []
     """
-    every = [each for read, _ in _readers(value, place) for each in read(value, place)]
+    every = [each for read in _readers(value, place) for each in read(value, place)]
     if place.choices:
         every += read_synonym(value, place, allow.words("correct-enum"))
     if days := allow.words("format-date"):
@@ -71,29 +71,22 @@ def readings(value: JSON, place: Place, allow: Permission) -> list[Reading]:
     ]
 
 
-def applicable(value: JSON, place: Place, allow: Permission) -> tuple[str, ...]:
-    """Return the names of the strategies that can look at a value here, or in a branch."""
-    places = place.branches or (place,)
-    names = {name for each in places for _, own in _readers(value, each) for name in own.split()}
-    return tuple(name for name in allow.strategies if name in names)
-
-
-def _readers(value: JSON, place: Place) -> list[tuple[Reader, str]]:
-    """Return what may read a value of this type in this place, and for which strategies."""
+def _readers(value: JSON, place: Place) -> list[Reader]:
+    """Return what may read a value of this type in this place."""
     is_text, is_list, is_object = (isinstance(value, each) for each in (str, list, dict))
     types = frozenset[str]() if is_object else place.types
     is_free = not (is_object or place.choices) and place.takes("string")
     has_form = place.format in DATES or bool(place.pattern)
-    table: list[tuple[object, Reader, str]] = [
-        (is_object, read_wrapped, "unwrap-value"),
-        ("boolean" in types, read_boolean, "convert-type"),
-        (types & {"integer", "number"}, read_number, "convert-type"),
-        (is_free, read_words, "convert-type correct-format"),
-        (is_free and has_form, read_date, "format-date format-time"),
-        (is_text and place.is_nullable, read_nothing, "convert-type"),
-        (place.choices and not is_object, read_choice, "correct-enum"),
-        (is_text and str(value).lstrip()[:1] in OPENED, read_nested, "parse-nested"),
-        (is_list, read_list, "unwrap-list"),
-        ("array" in place.types and not is_list, read_list, "split-list wrap-list"),
+    table: list[tuple[object, Reader]] = [
+        (is_object, read_wrapped),
+        ("boolean" in types, read_boolean),
+        (types & {"integer", "number"}, read_number),
+        (is_free, read_words),
+        (is_free and has_form, read_date),
+        (is_text and place.is_nullable, read_nothing),
+        (place.choices and not is_object, read_choice),
+        (is_text and str(value).lstrip()[:1] in OPENED, read_nested),
+        (is_list, read_list),
+        ("array" in place.types and not is_list, read_list),
     ]
-    return [(read, names) for may_read, read, names in table if may_read]
+    return [read for may_read, read in table if may_read]

@@ -1,4 +1,4 @@
-"""Traces runs through OpenTelemetry: one span a run, one a node below it, and counters.
+"""Traces runs through OpenTelemetry: one span a run, and one a node below it.
 
 Names are those of the GenAI conventions where these have one: `execute_tool NAME`,
 `gen_ai.tool.name`. No value of an argument or a result stands in a span.
@@ -8,7 +8,6 @@ from inspect import isawaitable
 from typing import Any
 
 from selfcorrect.context import RunContext
-from selfcorrect.effects import Outcome
 from selfcorrect.effects.failure import is_interrupt
 from selfcorrect.lazy import name_extra
 from selfcorrect.model import JsonDict
@@ -20,33 +19,30 @@ from selfcorrect.step import load_node
 from selfcorrect.text import release, text_of
 
 _MOST_RUNS = 1_000
-_NAME = "selfcorrect"
 
 
-def instrumented(tracer_provider: Any = None, meter_provider: Any = None) -> JsonDict:
+def instrumented(tracer_provider: Any = None) -> JsonDict:
     """Return options that trace every built-in node: `build_graph(tools, **instrumented())`.
 
     Args:
         tracer_provider: Makes the spans; left out, OpenTelemetry's global one.
-        meter_provider: Makes the counters; left out, OpenTelemetry's global one.
 
     Raises:
         ModuleNotFoundError: If OpenTelemetry is not installed.
     """
     with name_extra():
-        from opentelemetry import metrics, trace
-    tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
-    runs = _Runs(trace, tracer, metrics.get_meter(_NAME, meter_provider=meter_provider))
+        from opentelemetry import trace
+    tracer = trace.get_tracer("selfcorrect", tracer_provider=tracer_provider)
+    runs = _Runs(trace, tracer)
     return {option: runs.trace(name, load_node(name)) for option, name in NODE_OPTIONS.items()}
 
 
 class _Runs:
-    """Holds the span of each run that goes on, and counts what an operator watches."""
+    """Holds the span of each run that goes on."""
 
-    def __init__(self, trace: Any, tracer: Any, meter: Any) -> None:
+    def __init__(self, trace: Any, tracer: Any) -> None:
         self._trace, self._tracer = trace, tracer
         self._spans: JsonDict = {}
-        self._counters = {name: meter.create_counter(f"selfcorrect.{name}") for name in _COUNTED}
 
     def trace(self, name: str, node: Node) -> Node:
         """Return a node that runs in a span."""
@@ -63,7 +59,6 @@ class _Runs:
                         part.set_status(self._trace.StatusCode.ERROR)
                     self._end(state)
                     raise
-                self._count(update, state)
                 _note_update(span, update)
             if ROUTES[name].get(update.get("outcome", "")) == END or "failure" in update:
                 _note_update(parent, update)
@@ -98,19 +93,7 @@ class _Runs:
         if (span := self._spans.pop(state["run"], None)) is not None:
             span.end()
 
-    def _count(self, update: JsonDict, state: CorrectionState) -> None:
-        about = {"gen_ai.tool.name": _tool_of(state)}
-        note, failure = update.get("note") or {}, update.get("failure")
-        for change in note.get("changes") or ():
-            strategy = str(change.get("strategy"))
-            self._counters["repairs"].add(1, {**about, "selfcorrect.strategy": strategy})
-        if failure:
-            self._counters["failures"].add(1, {**about, "selfcorrect.reason": failure["reason"]})
-        if note.get("did") == Outcome.LOST:
-            self._counters["doubts"].add(1, about)
 
-
-_COUNTED = ("repairs", "failures", "doubts")
 _NOTED = ("attempt", "did", "reason", "replayed")
 
 
