@@ -4,6 +4,7 @@ import re
 import runpy
 import shlex
 from pathlib import Path
+from shutil import copy
 
 import pytest
 from kit import main
@@ -49,8 +50,8 @@ def test_every_block_of_toml_is_a_map(page, text, tmp_path, monkeypatch):
     (tmp_path / "map.toml").write_text(text, "utf-8")
     for name, body in files_of_own_page().items():
         (tmp_path / name).write_text(body, "utf-8")
-    travel = (ROOT / "strategies" / "travel_repairs.py").read_text("utf-8")
-    (tmp_path / "travel_repairs.py").write_text(travel, "utf-8")
+    for file in (ROOT / "strategies").glob("*.py"):
+        copy(file, tmp_path)
     assert StrategyMap.load(tmp_path / "map.toml").name == "map"
 
 

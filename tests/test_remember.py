@@ -24,6 +24,7 @@ RULES = {
     "hole": ("InvalidArgs", "required", "missing_param", ["rename-argument"]),
     "tool": ("UnknownTool", None, "unknown_tool", ["rename-tool"]),
 }
+STRATEGIES = DATA.parents[1] / "strategies"
 THREADS = itertools.count()
 
 
@@ -42,7 +43,8 @@ def remembering(file=None, **more):
         )
         for name, (error, code, category, rungs) in RULES.items()
     ]
-    return StrategyMap(rules, extends=["default"], **more)
+    use = {"remember": f"{STRATEGIES / 'remember.py'}:Remember"}
+    return StrategyMap(rules, extends=["default"], use=use, **more)
 
 
 def book(effect="mutating", schema=None, name="t", required=("departure_date",)):
@@ -254,6 +256,7 @@ print(play([tool], given, strategies="./own.toml", model=Model()).get("result"))
 
 def test_two_processes_share_a_file(tmp_path):
     copy(DATA / "maps" / "remember.toml", tmp_path / "own.toml")
+    copy(STRATEGIES / "remember.py", tmp_path)
 
     def begin(key, *answers):
         command = [sys.executable, "-c", PROCESS, key, json.dumps(answers)]

@@ -30,7 +30,6 @@ _BY_MODULE = (
     "clamp",
     "adjust-date",
     "wait",
-    "remember",
     "give-up",
     "escalate",
 )

@@ -1,4 +1,4 @@
-"""remember: moves an argument as a model or a person did it before."""
+"""Moves an argument as a model or a person did before; a map names it under `[use]`."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
