@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 from itertools import product
 from typing import Any
 
-from selfcorrect.errors import GraphSetupError
 from selfcorrect.model import (
     Change,
     ErrorKind,
@@ -145,19 +144,12 @@ class Hooks:
         on_threshold: Called once when a run has used much of a budget, with the budget's name,
             what is used, and the bound.
         threshold: How much is much, as a part of the bound.
-
-    Raises:
-        GraphSetupError: If the threshold is not above 0 and at most 1.
     """
 
     on_tool_use: Listener | None = None
     on_error: Listener | None = None
     on_threshold: Listener | None = None
     threshold: float = 0.8
-
-    def __post_init__(self) -> None:
-        if not 0 < self.threshold <= 1:
-            raise GraphSetupError(f"`threshold` must be above 0 and at most 1: {self.threshold!r}")
 
 
 def notify(listener: Listener | None, *args: Any) -> None:
