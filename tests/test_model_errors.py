@@ -181,14 +181,6 @@ def test_what_was_streamed_in_part_is_not_asked_for_again():
     assert len(model.prompts) == 1
 
 
-@pytest.mark.parametrize(
-    "given", [{"max_attempts": 0}, {"max_attempts": 2.5}, {"initial_backoff": -1}]
-)
-def test_a_retry_that_is_none_is_refused(given):
-    with pytest.raises(GraphSetupError):
-        RetryModel(**given)
-
-
 @pytest.mark.parametrize("effect", ["read_only", None, "destructive"])
 @pytest.mark.parametrize(("schema", "written", "answer", "may"), table("replaces.txt", "a model"))
 def test_a_model_replaces_no_written_value_on_a_tool_that_acts(

@@ -312,12 +312,6 @@ def test_nothing_is_printed_unless_an_application_asks():
     assert (done.stdout, done.stderr) == ("", "")
 
 
-@pytest.mark.parametrize("threshold", [0, -1, 80, float("nan")])
-def test_a_threshold_is_a_part_of_the_bound(threshold):
-    with pytest.raises(GraphSetupError, match="threshold"):
-        Hooks(threshold=threshold)
-
-
 def test_a_policy_is_swapped():
     source = PolicySource(ToolErrorPolicy.operator_safe())
     held = source.current

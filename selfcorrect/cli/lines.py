@@ -32,7 +32,7 @@ def take_lines(name: str, take: Callable[[str], object]) -> int:
 def why_unusable(error: Exception) -> str:
     """Return what is wrong with a line."""
     if isinstance(error, json.JSONDecodeError):
-        return f"the line must be one JSON object: {error.msg} at column {error.colno}"
+        return f"the line must be one JSON object: {error}"
     return error_text(error, 500)
 
 

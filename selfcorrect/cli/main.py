@@ -1,7 +1,6 @@
 """The command line: arguments, and the one place that turns errors into exit codes."""
 
 import argparse
-import logging
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -33,7 +32,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        logging.getLogger("selfcorrect").debug("the command failed", exc_info=True)
         complain(error)
         return 2
 

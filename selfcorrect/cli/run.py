@@ -101,7 +101,7 @@ def _answer(question: JsonDict) -> JsonDict | None:
     lines = [f"  {name}: {text}" for name, text in facts.items() if text]
     lines += question_lines(question_of(question))
     for line in [*lines, "  a number, a value (JSON or text), approve or reject:"]:
-        say(line, "yellow", stderr=True)
+        say(line, stderr=True)
     line = sys.stdin.readline()
     answer = strict_json(line.strip())
     if type(answer) is int and 1 <= answer <= len(question["options"]):
@@ -120,20 +120,17 @@ def ending(out: JsonDict) -> str:
     return "failure" if "failure" in out else "result"
 
 
-_STYLES = {"result": "green", "question": "yellow", "failure": "red"}
-
-
 def _show(title: str, expected: str | None, out: JsonDict) -> None:
     end, view = ending(out), views_of(out, title=title)[-1]
-    say(f"■ {title}", "bold")
+    say(f"■ {title}")
     for change in view["changes"]:
         say(f"  {change_text(change)}")
     question = view["question"] or {"question": "", "options": []}
     text = out.get("failure", {}).get("detail") or question["question"]
     if end == "result":
         text = quote(out.get("result"), 200)
-    say(f"  {end}  {text}", _STYLES[end])
+    say(f"  {end}  {text}")
     for option in question["options"]:
         say(f"    {option}")
     if expected not in (None, end):
-        say(f"  expected a {expected}", "red")
+        say(f"  expected a {expected}")

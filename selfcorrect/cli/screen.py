@@ -2,8 +2,6 @@
 
 import json
 import sys
-from importlib import import_module
-from importlib.util import find_spec
 
 from selfcorrect.drawing.text import error_text
 from selfcorrect.errors import SelfCorrectError
@@ -15,14 +13,9 @@ class InputError(SelfCorrectError):
     """What was given on the command line cannot be used; the message says what to do."""
 
 
-def say(text: str, style: str = "", *, stderr: bool = False) -> None:
-    """Write one line, in colour where rich is installed and finds a terminal that shows it."""
-    line = _one_line(text)
-    if style and find_spec("rich"):
-        console = import_module("rich.console").Console(stderr=stderr, highlight=False)
-        console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
-    else:
-        print(line, file=sys.stderr if stderr else sys.stdout)
+def say(text: str, *, stderr: bool = False) -> None:
+    """Write one line."""
+    print(" ".join(clean(text).splitlines()), file=sys.stderr if stderr else sys.stdout)
 
 
 def say_json(value: JSON) -> None:
@@ -40,7 +33,3 @@ def complain(error: Exception) -> None:
     """Write an error to stderr."""
     for line in error_text(error, 10_000).split("\n"):
         say(f"selfcorrect: {line}", stderr=True)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(clean(text).splitlines())

@@ -51,8 +51,7 @@ def make_graph(module: ModuleType, **options: Any) -> Any:
     if hasattr(module, "make_graph"):
         return module.make_graph(**options)
     if options or not hasattr(module, "graph"):
-        names = ", ".join(options) or "no arguments"
-        raise InputError(f"{module.__file__}: must define make_graph, which takes {names}")
+        raise InputError(f"{module.__file__}: must define make_graph, which takes {[*options]}")
     return module.graph
 
 

@@ -13,7 +13,6 @@ from selfcorrect.context import RunContext
 from selfcorrect.graph import compile_loop
 from selfcorrect.langchain.agent_run import AgentRun
 from selfcorrect.langchain.listening_tool import LISTENER, spec_of
-from selfcorrect.langchain.thread import dump_answer
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
 from selfcorrect.setup import Options, build_loop, check_options
 from selfcorrect.state import CorrectionState, Update, stop_run
@@ -93,7 +92,7 @@ class Host:
             context = self._loop.context
             specs = filter(is_usable, (spec_of(tool, is_async=is_async) for tool in tools))
             usable = collect_tools(specs, {**self._effects, **context.map.effects})
-            context = replace(context, tools=usable, answer=_dump_answer, is_async=is_async)
+            context = replace(context, tools=usable, is_async=is_async)
             loop = replace(self._loop, context=context)
             asking = replace(loop, context=replace(context, ask=_ask))
             hosted = loop, compile_loop(asking) if self.options.get("ask_person") else None
@@ -104,11 +103,6 @@ class Host:
 def configurable_of(request: ToolCallRequest) -> JsonObject:
     """Return the keys that LangGraph hands to the run of a call."""
     return request.runtime.config.get("configurable") or {}
-
-
-def _dump_answer() -> JSON:
-    run = LISTENER.get()
-    return dump_answer(run.last_answer) if run else None
 
 
 def _ask(question: JSON) -> Any:

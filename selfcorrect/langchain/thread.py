@@ -1,13 +1,11 @@
 """The thread of an agent: made valid for any provider, and what its messages say of its calls."""
 
 import json
-from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
 from selfcorrect.context import RunContext
@@ -15,8 +13,7 @@ from selfcorrect.diagnosis.facts import reported_error
 from selfcorrect.errors import NotDone, ToolReportedError
 from selfcorrect.langchain.calls import LANGCHAIN, shown_calls
 from selfcorrect.langchain.ending import SOURCE, Thread, is_word_of_user
-from selfcorrect.model import JSON, JsonObject
-from selfcorrect.nodes.call_once import unpack
+from selfcorrect.model import JSON
 from selfcorrect.reading.call_object import strict_json
 from selfcorrect.text import quote
 from selfcorrect.threads.forms import KEYS, NO_WORDS, ThreadCall, Unit
@@ -92,7 +89,7 @@ async def with_ledger_answers(
             if (record.thread, record.tool, record.call_id, record.status, record.about) == of
         ]
         if len(same) == 1:
-            text = text_in(unpack(same[0].value)[0])
+            text = text_in(same[0].value)
             thread.insert(turn + 1, ToolMessage(text, name=call.name, tool_call_id=call.id))
     return thread
 
@@ -129,23 +126,6 @@ def value_in(message: ToolMessage | None) -> JSON:
 def text_in(value: JSON) -> str:
     """Return what a model reads of a value: a text as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def dump_answer(answer: Any) -> JSON:
-    """Return a tool's answer as JSON where it is more than a text; else None."""
-    is_text = isinstance(answer, ToolMessage) and isinstance(answer.content, str)
-    if answer is None or (is_text and answer.artifact is None):
-        return None
-    encoding, data = _SERIALIZER.dumps_typed(answer)
-    return {"kind": encoding, "data": b64encode(data).decode()}
-
-
-def load_answer(stored: JsonObject) -> Any:
-    """Return the answer that `dump_answer` has made JSON of."""
-    return _SERIALIZER.loads_typed((stored["kind"], b64decode(stored["data"])))
-
-
-_SERIALIZER = JsonPlusSerializer()
 
 
 def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolReportedError:

@@ -25,7 +25,6 @@ from selfcorrect.langchain.thread import (
     chain_of,
     error_of,
     last_turn,
-    load_answer,
     own_message,
     text_in,
     value_in,
@@ -247,9 +246,6 @@ class ToolRun:
             value = self.out["result"]
             if self.last_answer is not None and value == self._value:
                 return self.last_answer
-            stored = [event["answer"] for event in self.out["trail"] if event.get("answer")]
-            if stored:
-                return load_answer(stored[0])
             text = text_in(value)
         elif text is None or failure.get("tool") in self.loop.context.tools:
             # The policy's words are about a name that no tool has.

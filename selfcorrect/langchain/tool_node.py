@@ -46,7 +46,6 @@ class SelfCorrectingToolNode(ToolNode):
         tools: LangChain tools, or functions.
         messages_key: Where the state holds the messages.
         name: The name of the node.
-        tags: The tags of the node.
         **options: See `NodeOptions`.
 
     Raises:
@@ -70,13 +69,11 @@ class SelfCorrectingToolNode(ToolNode):
         *,
         messages_key: str = "messages",
         name: str = "tools",
-        tags: list[str] | None = None,
         **options: Unpack[NodeOptions],
     ) -> None:
         super().__init__(
             tools,
             name=name,
-            tags=tags,
             # The loop decides about errors; what it lets through is meant to be raised.
             handle_tool_errors=False,
             messages_key=messages_key,

@@ -61,10 +61,6 @@ async def call_once(execution: "Execution") -> Update:
     return update
 
 
-_ANSWER = "selfcorrect answer"
-"""The key of what a host wants beside the value of a call that it replays."""
-
-
 def change(execution: "Execution", args: Mapping[str, Any]) -> bool:
     """Let the call run as somebody behind the runtime has edited it; say whether he has.
 
@@ -93,10 +89,7 @@ def _begin(execution: "Execution") -> Verdict:
 
 def _settle(execution: "Execution", outcome: str, value: JSON = None) -> None:
     """Write the outcome; where that fails, the run goes on, and an equal call is in doubt."""
-    context = execution.context
-    answer = context.answer() if context.answer and outcome == "done" else None
-    memory = {_ANSWER: answer, "value": value} if answer else value
-    _write(context, execution.intent, outcome, memory)
+    _write(execution.context, execution.intent, outcome, value)
 
 
 def _ask(execution: "Execution", intent: Record) -> Verdict:
@@ -130,20 +123,12 @@ EXECUTION: ContextVar["Execution | None"] = ContextVar("selfcorrect_execution", 
 """The execution in whose course the code runs."""
 
 
-def unpack(memory: JSON) -> tuple[JSON, JSON]:
-    """Return the value that a ledger keeps of a call, and what its host wants beside it."""
-    if isinstance(memory, Mapping) and memory.keys() == {_ANSWER, "value"}:
-        return memory["value"], memory[_ANSWER]
-    return memory, None
-
-
 def _answer_for(verdict: Verdict) -> Update:
     """Return what becomes of a call that the history forbids."""
     match verdict:
         case Replay(value):
-            result, answer = unpack(value)
-            note = {"replayed": True} | ({"answer": answer} if answer else {})
-            return {"outcome": "done", "result": result, "findings": [], "note": note}
+            note = {"replayed": True}
+            return {"outcome": "done", "result": value, "findings": [], "note": note}
         case Hold(records):
             return _hold(records)
         case Reworded():

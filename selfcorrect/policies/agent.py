@@ -287,7 +287,7 @@ class RetryModel:
 
     def wait(self, attempt: int) -> float:
         """Return the seconds behind an attempt, from 1."""
-        return max(0.0, min(MOST_WAIT, self.initial_backoff * 2 ** min(attempt - 1, 16)))
+        return float(max(0, min(MOST_WAIT, self.initial_backoff * 2 ** min(attempt - 1, 16))))
 
 
 ModelErrorHandler = Callable[[Exception], Rethrow | RespondWith | RetryModel]
