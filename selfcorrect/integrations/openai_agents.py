@@ -87,11 +87,11 @@ def _tools(tools: list[Any], handoffs: list[Any]) -> Iterator[JsonDict]:
 
 def _lenient(schema: JsonDict) -> JsonDict:
     """Return a schema that demands no argument with a default; in strict mode it demands all."""
-    required = [
-        name
-        for name, part in schema.get("properties", {}).items()
-        if "default" not in part and {"type": "null"} not in part.get("anyOf", ())
+    parts, null = schema.get("properties", {}), {"type": "null"}
+    optional = [
+        name for name, part in parts.items() if "default" in part or null in part.get("anyOf", ())
     ]
+    required = [name for name in schema.get("required", ()) if name not in optional]
     return {**schema, "required": required}
 
 

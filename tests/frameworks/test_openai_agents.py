@@ -9,6 +9,7 @@ pytest.importorskip("agents")
 from agents import (
     Agent,
     AgentsException,
+    FunctionTool,
     ModelBehaviorError,
     ModelResponse,
     Runner,
@@ -138,6 +139,20 @@ def test_an_argument_with_a_default_may_be_left_out():
 
     ends({"calls": [["book", {"to": "CDG"}, "a"]]}, tools=[book])
     assert ran == [("CDG", "economy", "window")]
+
+
+def test_an_argument_that_a_schema_does_not_require_may_be_left_out():
+    ran = []
+
+    async def book(_, args):
+        ran.append(json.loads(args))
+        return "ok"
+
+    text = {"type": "string"}
+    schema = {"type": "object", "properties": {"to": text, "seat": text}, "required": ["to"]}
+    tool = FunctionTool("book", "Book.", schema, book, strict_json_schema=False)
+    ends({"calls": [["book", {"to": "CDG"}, "a"]]}, tools=[tool])
+    assert ran == [{"to": "CDG"}]
 
 
 def test_a_call_that_timed_out_is_not_made_again():
