@@ -94,6 +94,7 @@ class RunContext:
         unwritten: Executions whose outcome could not be written into the ledger.
         is_async: Whether the run is hosted by async code.
         ask: Asks a person, awaited in async code; None where no person is available.
+        keep: Returns what the ledger keeps of a value for a replay; None: the value itself.
         thread: The host's thread, or None.
         task: The host's name for the present step, which is the same each time that it is run
             again; None where it has none.
@@ -119,6 +120,7 @@ class RunContext:
     unwritten: set[str] = field(default_factory=set)
     is_async: bool = False
     ask: Callable[[JSON], Any] | None = None
+    keep: Callable[[JSON], JSON] | None = None
     thread: str | None = None
     task: str | None = None
     scope: str | None = None

@@ -298,6 +298,24 @@ def test_commands_pass(count, is_async):
     assert (out["count"], len(answers(out["messages"]))) == (count, count)
 
 
+@both
+def test_a_command_of_a_call_that_is_done_is_given_again(is_async):
+    ran = []
+
+    @tool
+    def take(call_id: Annotated[str, InjectedToolCallId]) -> Command:
+        """Take one."""
+        ran.append(call_id)
+        answer = ToolMessage("taken", tool_call_id=call_id)
+        return Command(update={"count": 1, "messages": [answer]})
+
+    graph = graph_of([take], State, scope="order-7")
+    given = {"messages": [turn(call("c1", "take"), id="m1")], "count": 0}
+    outs = [play(graph, given, is_async) for _ in range(2)]
+    assert [(out["count"], len(answers(out["messages"]))) for out in outs] == [(1, 1)] * 2
+    assert ran == ["c1"]
+
+
 def test_commands_to_the_parent_graph_are_sent_together():
     @tool
     def hand_over(to: str) -> Command:

@@ -13,6 +13,7 @@ from selfcorrect.context import RunContext
 from selfcorrect.graph import compile_loop
 from selfcorrect.langchain.agent_run import AgentRun
 from selfcorrect.langchain.listening_tool import LISTENER, spec_of
+from selfcorrect.langchain.thread import dump_answer
 from selfcorrect.model import JSON, JsonDict, JsonObject, call_of
 from selfcorrect.setup import Options, build_loop, check_options
 from selfcorrect.state import CorrectionState, Update, stop_run
@@ -92,7 +93,7 @@ class Host:
             context = self._loop.context
             specs = filter(is_usable, (spec_of(tool, is_async=is_async) for tool in tools))
             usable = collect_tools(specs, {**self._effects, **context.map.effects})
-            context = replace(context, tools=usable, is_async=is_async)
+            context = replace(context, tools=usable, keep=_keep, is_async=is_async)
             loop = replace(self._loop, context=context)
             asking = replace(loop, context=replace(context, ask=_ask))
             hosted = loop, compile_loop(asking) if self.options.get("ask_person") else None
@@ -103,6 +104,11 @@ class Host:
 def configurable_of(request: ToolCallRequest) -> JsonObject:
     """Return the keys that LangGraph hands to the run of a call."""
     return request.runtime.config.get("configurable") or {}
+
+
+def _keep(value: JSON) -> JSON:
+    run = LISTENER.get()
+    return dump_answer(run.last_answer, value) if run else value
 
 
 def _ask(question: JSON) -> Any:

@@ -1,11 +1,13 @@
 """The thread of an agent: made valid for any provider, and what its messages say of its calls."""
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 
 from selfcorrect.context import RunContext
@@ -89,7 +91,7 @@ async def with_ledger_answers(
             if (record.thread, record.tool, record.call_id, record.status, record.about) == of
         ]
         if len(same) == 1:
-            text = text_in(same[0].value)
+            text = text_in(load_answer(same[0].value)[0])
             thread.insert(turn + 1, ToolMessage(text, name=call.name, tool_call_id=call.id))
     return thread
 
@@ -126,6 +128,26 @@ def value_in(message: ToolMessage | None) -> JSON:
 def text_in(value: JSON) -> str:
     """Return what a model reads of a value: a text as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def dump_answer(answer: Any, value: JSON) -> JSON:
+    """Return a value as a replay needs it: with a tool's answer that is more than a text."""
+    is_text = isinstance(answer, ToolMessage) and isinstance(answer.content, str)
+    if answer is None or (is_text and answer.artifact is None):
+        return value
+    _, data = _SERIALIZER.dumps_typed(answer)
+    return {_KEPT: b64encode(data).decode(), "value": value}
+
+
+def load_answer(memory: JSON) -> tuple[JSON, Any]:
+    """Return the value of which `dump_answer` has made this, and the answer; None without one."""
+    if not isinstance(memory, Mapping) or memory.keys() != {_KEPT, "value"}:
+        return memory, None
+    return memory["value"], _SERIALIZER.loads_typed(("msgpack", b64decode(memory[_KEPT])))
+
+
+_KEPT = "selfcorrect answer"
+_SERIALIZER = JsonPlusSerializer()
 
 
 def error_of(message: ToolMessage, causes: Sequence[BaseException]) -> ToolReportedError:

@@ -25,6 +25,7 @@ from selfcorrect.langchain.thread import (
     chain_of,
     error_of,
     last_turn,
+    load_answer,
     own_message,
     text_in,
     value_in,
@@ -246,6 +247,9 @@ class ToolRun:
             value = self.out["result"]
             if self.last_answer is not None and value == self._value:
                 return self.last_answer
+            value, stored = load_answer(value)
+            if stored is not None:
+                return stored
             text = text_in(value)
         elif text is None or failure.get("tool") in self.loop.context.tools:
             # The policy's words are about a name that no tool has.

@@ -89,7 +89,9 @@ def _begin(execution: "Execution") -> Verdict:
 
 def _settle(execution: "Execution", outcome: str, value: JSON = None) -> None:
     """Write the outcome; where that fails, the run goes on, and an equal call is in doubt."""
-    _write(execution.context, execution.intent, outcome, value)
+    context = execution.context
+    kept = context.keep(value) if context.keep and outcome == Outcome.DONE else value
+    _write(context, execution.intent, outcome, kept)
 
 
 def _ask(execution: "Execution", intent: Record) -> Verdict:
