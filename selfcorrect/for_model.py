@@ -75,14 +75,23 @@ def _problems(findings: Sequence[Finding], place: Place, args: JSON) -> Iterator
 def _wanted(finding: Finding, place: Place, args: JSON) -> str:
     """Return what is allowed, where the finding does not say it: its schema, or the known names."""
     keys, code = keys_of("".join(finding["paths"][:1])), finding["code"]
-    if keys and code == "required":
-        return describe(place.at(keys, args).view)
-    if keys and code == "additionalProperties":
+    if not keys or code not in ("required", "additionalProperties", "type"):
+        return ""
+    if code == "additionalProperties":
         around = place.at(keys[:-1], args)
         around = around.meant(find(args, keys[:-1])) or around
         names = ", ".join(f"`{name}`" for name in islice(around.properties, 12))
         return f"known: {names}" if names else ""
-    return ""
+    own = place.at(keys, args)
+    return describe(own.view) if code == "required" else _needs(own)
+
+
+def _needs(place: Place) -> str:
+    """Return what an object, or each item of a list, cannot do without."""
+    inner = (place.item or place).properties
+    names = [f"`{name}`" for name, value in inner.items() if value.required]
+    who = "each item with" if place.item else "with"
+    return f"{who} {', '.join(names[:6])}" if names else ""
 
 
 def _tool_problem(finding: Finding) -> Iterator[str]:

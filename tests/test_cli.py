@@ -61,9 +61,11 @@ def test_a_person_answers_on_stdin(capsys, monkeypatch):
     assert '"London" → "LHR"' in capsys.readouterr().out
 
 
-def test_an_agent_goes_on_after_a_call_that_escalates(capsys):
+def test_a_call_that_escalates_on_the_way_of_an_agent_is_shown(capsys):
     assert main(["run", "json_analyst"]) == 0
-    assert '  result  "3"' in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "  escalated: The keys are not quoted." in out
+    assert '  result  "3"' in out
 
 
 def test_nobody_answers_at_the_end_of_stdin(capsys, monkeypatch):

@@ -129,6 +129,10 @@ def _show(title: str, expected: str | None, out: JsonDict) -> None:
     text = out.get("failure", {}).get("detail") or question["question"]
     if end == "result":
         text = quote(out.get("result"), 200)
+        # An agent goes on after a call that failed.
+        for event in out.get("trail", ()):
+            if "reason" in event:
+                say(f"  {event['reason']}: {event['detail']}")
     say(f"  {end}  {text}")
     for option in question["options"]:
         say(f"    {option}")

@@ -280,14 +280,25 @@ class RetryModel:
         max_attempts: Calls in all, the first one included.
         initial_backoff: Seconds before the second one.
 
+    Raises:
+        GraphSetupError: If an attempt or a wait is not possible with these numbers.
+
     """
 
     max_attempts: int = 3
     initial_backoff: float = 0.5
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_attempts, int) or self.max_attempts < 1:
+            raise GraphSetupError(
+                f"`max_attempts` must be an integer of at least 1: {self.max_attempts!r}"
+            )
+        if not 0 <= self.initial_backoff < float("inf"):
+            raise GraphSetupError(f"`initial_backoff` must be at least 0: {self.initial_backoff!r}")
+
     def wait(self, attempt: int) -> float:
         """Return the seconds behind an attempt, from 1."""
-        return float(max(0, min(MOST_WAIT, self.initial_backoff * 2 ** min(attempt - 1, 16))))
+        return float(min(MOST_WAIT, self.initial_backoff * 2 ** min(attempt - 1, 16)))
 
 
 ModelErrorHandler = Callable[[Exception], Rethrow | RespondWith | RetryModel]
