@@ -94,7 +94,7 @@ def test_an_edit_and_a_fork_go_on_as_in_plain_langgraph(node):
 def test_a_question_waits_for_its_answer_and_a_fork_asks_again():
     tool, stepper = broken("03/04/2026")
     view = stepper.run().view()
-    assert (view["status"], view["question"]["options"][0]) == ("waiting", '"2026-04-03"')
+    assert (view["status"], view["question"]["options"]) == ("waiting", [])
     with pytest.raises(GraphSetupError, match="answer"):
         stepper.step()
     stepper.answer({"action": "answer", "value": "2026-04-03"}).run()
